@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The vocabulary that every Millstream interface shares: strings, error codes, places in SQL text and the
- * status record. It needs no other header of the project and allocates nothing.
+ * The vocabulary that every Millstream interface shares: strings, error codes, places in SQL text
+ * and the status record. It needs no other header of the project and allocates nothing.
  *
  * Ownership: an ms_str borrows its bytes; an ms_status is a plain value and owns everything inline.
  * Thread: any.
@@ -41,22 +41,23 @@ typedef struct ms_span {
 } ms_span;
 
 /*
- * What went wrong, where, and what the user may do about it. Texts are UTF-8, terminated by NUL, inline:
- * reporting an error never allocates and copying one is assignment. Zero-initialized means success.
+ * What went wrong, where, and what the user may do about it. Texts are UTF-8, terminated by NUL,
+ * inline: reporting an error never allocates and copying one is assignment. Zero-initialized means
+ * success.
  */
 typedef struct ms_status {
     ms_rc code;
-    bool retriable;     /* the same call may succeed later */
-    ms_span span;       /* where in the statement's text */
-    char message[240];  /* one line, lower case start, no full stop */
-    char detail[1024];  /* the particulars: system text, row key, all offending keys */
-    char hint[240];     /* what the user may do: full sentences */
+    bool retriable;    /* the same call may succeed later */
+    ms_span span;      /* where in the statement's text */
+    char message[240]; /* one line, lower case start, no full stop */
+    char detail[1024]; /* the particulars: system text, row key, all offending keys */
+    char hint[240];    /* what the user may do: full sentences */
 } ms_status;
 
 /*
- * The name of a code as printed ("UNDEFINED_COLUMN"), its SQLSTATE and its meaning. Never NULL; a value
- * outside the enumeration reads as "INTERNAL". The texts are static.
- * Thread: any. Errors: none. Since: 0.1.
+ * The name of a code as printed ("UNDEFINED_COLUMN"), its SQLSTATE and its meaning. Never NULL; a
+ * value outside the enumeration reads as "INTERNAL". The texts are static. Thread: any. Errors:
+ * none. Since: 0.1.
  */
 MS_API const char *ms_rc_name(ms_rc code);
 MS_API const char *ms_rc_sqlstate(ms_rc code);

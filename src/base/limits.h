@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every limit of the engine, with its name and the reason for its number. A limit that a user can meet is
- * also in the message that reports it. The ranks of the mutexes are at the end, outermost first.
+ * Every limit of the engine, with its name and the reason for its number. A limit that a user can
+ * meet is also in the message that reports it. The ranks of the mutexes are at the end, outermost
+ * first.
  */
 #ifndef MS_BASE_LIMITS_H
 #define MS_BASE_LIMITS_H
 
 /* Text of scripts and statements. */
-#define MS_LIMIT_SCRIPT_BYTES (16u << 20)     /* a script: the contract of the command line */
-#define MS_LIMIT_AST_NODES 200000u            /* nodes of one statement: about 40 MB of arena */
-#define MS_LIMIT_EXPR_DEPTH 200u              /* nesting: one level costs at most about 1 KiB of stack */
-#define MS_LIMIT_COLUMNS 1600u                /* columns of a table or query: as PostgreSQL's tuples */
+#define MS_LIMIT_SCRIPT_BYTES (16u << 20) /* a script: the contract of the command line */
+#define MS_LIMIT_AST_NODES 200000u        /* nodes of one statement: about 40 MB of arena */
+#define MS_LIMIT_EXPR_DEPTH 200u /* nesting: one level costs at most about 1 KiB of stack */
+#define MS_LIMIT_COLUMNS 1600u   /* columns of a table or query: as PostgreSQL's tuples */
 #define MS_LIMIT_IDENTIFIER_BYTES 255u
-#define MS_LIMIT_LIST_ITEMS 20000u            /* elements of an IN list, rows of VALUES */
-#define MS_LIMIT_VARIABLES 256u               /* --define */
+#define MS_LIMIT_LIST_ITEMS 20000u /* elements of an IN list, rows of VALUES */
+#define MS_LIMIT_VARIABLES 256u    /* --define */
 
 /* Batches. */
-#define MS_BATCH_ROWS_DEFAULT 2048u           /* the knee of the measured curve */
+#define MS_BATCH_ROWS_DEFAULT 2048u /* the knee of the measured curve */
 #define MS_BATCH_ROWS_MAX 4096u
 #define MS_BATCH_HEAPS_MAX 8u
-#define MS_LIMIT_TYPE_DEPTH 16u               /* nesting of ROW, ARRAY, MAP */
+#define MS_LIMIT_TYPE_DEPTH 16u /* nesting of ROW, ARRAY, MAP */
 
 /* Values. */
-#define MS_LIMIT_STRING_BYTES (100u << 20)    /* one STRING or BYTES value: as a Bigtable cell */
-#define MS_LIMIT_RECORD_BYTES (128u << 20)    /* one input record of a format */
+#define MS_LIMIT_STRING_BYTES (100u << 20) /* one STRING or BYTES value: as a Bigtable cell */
+#define MS_LIMIT_RECORD_BYTES (128u << 20) /* one input record of a format */
 
 /* Jobs. */
-#define MS_LIMIT_PARALLELISM 128              /* the number of key groups */
+#define MS_LIMIT_PARALLELISM 128 /* the number of key groups */
 #define MS_KEY_GROUPS 128u
 #define MS_LIMIT_OPS_PER_JOB 4096u
 #define MS_LIMIT_CHECKPOINT_BYTES (4ull << 30)

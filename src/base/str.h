@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strings: ms_str is a borrowed view (millstream/base.h); ms_buf is a growable byte buffer with a stated
- * maximum. Nothing in the engine makes an unbounded buffer: the maximum is an argument of init, and an
- * append that would pass it fails with MS_LIMIT and leaves the buffer as it was.
+ * Strings: ms_str is a borrowed view (millstream/base.h); ms_buf is a growable byte buffer with a
+ * stated maximum. Nothing in the engine makes an unbounded buffer: the maximum is an argument of
+ * init, and an append that would pass it fails with MS_LIMIT and leaves the buffer as it was.
  *
  *     ms_buf buf;
  *     ms_buf_init(&buf, 64 * 1024);
@@ -11,7 +11,8 @@
  *     use(ms_buf_view(&buf));
  *     ms_buf_release(&buf);
  *
- * Ownership: a view borrows; a buffer owns its bytes. Thread: any; one buffer, one thread at a time.
+ * Ownership: a view borrows; a buffer owns its bytes. Thread: any; one buffer, one thread at a
+ * time.
  */
 #ifndef MS_BASE_STR_H
 #define MS_BASE_STR_H
@@ -58,15 +59,16 @@ ms_str ms_str_trim(ms_str text);
 /* Cuts [start, end); both are clamped to the text. */
 ms_str ms_str_slice(ms_str text, size_t start, size_t end);
 
-/* True when the text is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF). */
+/* True when the text is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms, at most
+ * U+10FFFF). */
 bool ms_str_is_utf8(ms_str text);
 
 /* 64-bit hash of the bytes; not frozen, never stored. */
 uint64_t ms_str_hash(ms_str text);
 
 /*
- * Edit distance (insert, delete, replace) with ASCII case folded, at most limit; a larger distance reads as
- * limit + 1. For "did you mean"; texts above 64 bytes read as limit + 1.
+ * Edit distance (insert, delete, replace) with ASCII case folded, at most limit; a larger distance
+ * reads as limit + 1. For "did you mean"; texts above 64 bytes read as limit + 1.
  */
 unsigned ms_str_distance(ms_str a, ms_str b, unsigned limit);
 
