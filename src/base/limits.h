@@ -40,6 +40,7 @@
 #define MS_RANK_STORE_SCHEMA 50
 #define MS_RANK_IOPOOL 60
 #define MS_RANK_MAILBOX 70
+#define MS_RANK_METRICS 75
 #define MS_RANK_LOG 80
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order in which mutexes may be taken. Every mutex has a rank from base/limits.h; a thread may
+ * take one only when it holds none of an equal or higher rank, so no two threads can wait for each
+ * other. Debug builds keep the ranks that a thread holds and abort on the first breach, whether or
+ * not it would have met another thread; release builds compile this to nothing.
+ *
+ *     ms_rank_enter(MS_RANK_LOG);             before locking
+ *     pthread_mutex_lock(&mutex);
+ *     ...
+ *     pthread_mutex_unlock(&mutex);
+ *     ms_rank_leave(MS_RANK_LOG);             after unlocking
+ *
+ * os/thread.h does this for everybody; only base/, which cannot see os/, calls it itself.
+ *
+ * Thread: any; each thread has its own list.
+ */
+#ifndef MS_BASE_RANK_H
+#define MS_BASE_RANK_H
+
+/* More than this many mutexes held at once is a bug by itself. */
+#define MS_RANK_HELD_MAX 16
+
+#ifdef MS_DEBUG
+
+void ms_rank_enter(int rank);
+void ms_rank_leave(int rank);
+
+/* How many mutexes the calling thread holds. For tests, and for asserting that it holds none. */
+int ms_rank_held_count(void);
+
+#else
+
+static inline void ms_rank_enter(int rank)
+{
+    (void)rank;
+}
+
+static inline void ms_rank_leave(int rank)
+{
+    (void)rank;
+}
+
+static inline int ms_rank_held_count(void)
+{
+    return 0;
+}
+
+#endif
+
+#endif
