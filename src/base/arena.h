@@ -8,8 +8,8 @@
  *     ms_arena stmt_arena;
  *     ms_arena_init(&stmt_arena, 0);
  *     ms_node *node = ms_arena_new(&stmt_arena, ms_node);      zeroed, aligned for its type
- *     ms_arena_on_release(&stmt_arena, close_file, file);       runs at reset or release, last
- * first ms_arena_release(&stmt_arena);
+ *     ms_arena_on_release(&stmt_arena, close_file, file);      runs at reset or release
+ *     ms_arena_release(&stmt_arena);
  *
  * Allocation never returns NULL. Sizes follow from input whose length, node count and depth were
  * checked once, in the parser; true exhaustion of the machine aborts through ms_mem_exhausted().

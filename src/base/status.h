@@ -10,8 +10,8 @@
  *         int64_t value = 0;
  *         MS_TRY(ms_num_parse_i64(text, &value, st));
  *         if (value < 1 || value > 65535) {
- *             ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "port %" PRId64 " is out of
- * range", value); return ms_status_hint(st, "Use a port from 1 to 65535.");
+ *             ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "port %d is out of range", port);
+ *             return ms_status_hint(st, "Use a port from 1 to 65535.");
  *         }
  *         *port_out = (uint16_t)value;
  *         return MS_OK;
@@ -39,8 +39,7 @@ static const ms_span ms_span_none = {0, 0};
 /* Makes *st a success again. */
 void ms_status_clear(ms_status *st);
 
-/* Setting. All return the status's code after the call, so that "return ms_status_set(...)" works.
- */
+/* Setting. All return the status's code after the call: "return ms_status_set(...)" works. */
 
 /* Records the first cause. The format is printf's; code is not MS_OK. */
 ms_rc ms_status_set(ms_status *st, ms_rc code, ms_span span, const char *format, ...)

@@ -7,8 +7,7 @@
  *
  *     static const ms_option_desc options[] = {
  *         {.key = "number-of-rows", .kind = MS_OPT_I64, .min = 1},
- *         {.key = "scan.mode", .kind = MS_OPT_ENUM, .values = "bounded|change-stream", .fallback =
- * "bounded"},
+ *         {.key = "scan.mode", .kind = MS_OPT_ENUM, .values = "bounded", .fallback = "bounded"},
  *     };
  *
  * A key ending in ".#" or containing ".#." stands for any one component ("fields.#.kind").
@@ -61,8 +60,7 @@ ms_rc ms_options_check(const ms_option_list *list, const ms_option_desc *descs, 
                        bool (*extra)(void *arg, ms_str key), void *arg, const char *owner,
                        ms_status *st) MS_MUST_USE;
 
-/* The value of one described key, parsed; a value that does not parse fails. The key is in descs.
- */
+/* The value of one described key, parsed; one that does not parse fails. The key is in descs. */
 ms_rc ms_option_get(const ms_option_list *list, const ms_option_desc *descs, uint32_t desc_count,
                     const char *key, ms_option_value *value_out, ms_status *st) MS_MUST_USE;
 

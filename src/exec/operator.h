@@ -13,9 +13,10 @@
  * One call emits at most one batch an edge and answers
  *
  *     MS_DONE     the item is finished; the driver may bring the next one
- *     MS_MORE     there is more to emit: call again, with the same arguments; the cursor is in the
- * operator MS_BLOCKED  nothing was accepted: bring the same item again after a wake. Only batch()
- * may answer it, and only before it has accepted the batch.
+ *     MS_MORE     there is more to emit: call again with the same arguments; the cursor is in the
+ *                 operator
+ *     MS_BLOCKED  nothing was accepted: bring the same item again after a wake. Only batch() may
+ *                 answer it, and only before it has accepted the batch.
  *
  * While an operator answers MORE, the driver calls only complete() in that task besides it. The
  * driver finishes what is downstream before it calls anything upstream, so a frame (type/batch.h)
@@ -38,8 +39,8 @@
  *         ms_op_emit(op, 0, &self->frame);
  *         return MS_DONE;
  *     }
- *     static const ms_op_class negate_class = {.name = "Negate", .open = negate_open, .batch =
- * negate_batch};
+ *     static const ms_op_class negate_class = {
+ *         .name = "Negate", .open = negate_open, .batch = negate_batch};
  *
  * Ownership: the operator struct lives in the job arena; what it opens it closes in close(), which
  * is always called, in any state. Thread: task, for every function here.

@@ -46,8 +46,7 @@ void ms_value_table_delete(ms_value_table *table, uint32_t group, ms_str key);
 
 /* Checkpoints. Called by the driver. */
 
-/* Freezes the changes since the last cut, in microseconds; the task may go on changing the tables.
- */
+/* Freezes the changes since the last cut, in microseconds; the task goes on changing the tables. */
 void ms_state_cut(ms_state *state, uint64_t checkpoint);
 
 /*

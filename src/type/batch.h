@@ -14,12 +14,13 @@
  *
  * Lifetime. A batch is either a frame or pooled.
  *
- *   frame    a descriptor on somebody's stack or in an operator: its vectors borrow from the input
- * batch, from an expression program or from scratch. It lives until the handler that emitted it
- * returns. It has no pool and is never retained. pooled   taken from an ms_batch_pool; its columns
- * are flat, owned and writable up to `capacity` rows until it is sent, immutable after. It is
- * counted: retain, drop; the last drop sends it home through the pool's return ring, from any
- * thread.
+ *   frame    a descriptor in an operator: its vectors borrow from the input batch, from an
+ *            expression program or from scratch. It lives until the operator that emitted it is
+ *            called again, which the driver does only when everything downstream has taken it. It
+ *            has no pool and is never retained.
+ *   pooled   taken from an ms_batch_pool; its columns are flat, owned and writable up to
+ *            `capacity` rows until it is sent, immutable after. It is counted: retain, drop; the
+ *            last drop sends it home through the pool's return ring, from any thread.
  *
  * Whoever keeps a batch beyond the handler it came in calls ms_batch_own(): it retains a pooled
  * batch without a narrowing selection as it is, and copies anything else, strings included, into a

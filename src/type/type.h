@@ -16,8 +16,9 @@
  *     CHAR VARCHAR BINARY ...      STR    16-byte views (type/vec.h)
  *     DATE                         I32    days since 1970-01-01
  *     TIME(p)                      I32    milliseconds of the day
- *     TIMESTAMP(p), _LTZ(p)        I64 microseconds for p <= 6, else TS16 {int64 ms, int32 ns of
- * the ms} INTERVAL YEAR TO MONTH       I32    months INTERVAL DAY TO SECOND       I64 milliseconds
+ *     TIMESTAMP(p), _LTZ(p)        I64 microseconds for p <= 6, else TS16 {int64 ms, int32 ns}
+ *     INTERVAL YEAR TO MONTH       I32    months
+ *     INTERVAL DAY TO SECOND       I64    milliseconds
  *     ARRAY MAP MULTISET           LIST   (offset, length) over child vectors
  *     ROW                          ROW    validity and child vectors
  *

@@ -5,8 +5,7 @@
  *
  *     FLAT    value i is data[i]
  *     CONST   every row is data[0]
- *     INDEX   value i is data[index[i]]; one data array shared by many rows (joins, HOP, -U/+U
- * pairs)
+ *     INDEX   value i is data[index[i]]: one data array for many rows (joins, HOP, -U/+U pairs)
  *
  * Validity is a bitmap, bit i set when value i is not NULL, at the same position as the value (so
  * it is indexed like data). valid == NULL means that no value is NULL. What stands in data under a
