@@ -10,6 +10,7 @@
 /* Text of scripts and statements. */
 #define MS_LIMIT_SCRIPT_BYTES (16u << 20) /* a script: the contract of the command line */
 #define MS_LIMIT_AST_NODES 200000u        /* nodes of one statement: about 40 MB of arena */
+#define MS_LIMIT_SCRIPT_NODES 2000000u    /* nodes of a script: about 400 MB of arena */
 #define MS_LIMIT_EXPR_DEPTH 200u /* nesting: one level costs at most about 1 KiB of stack */
 #define MS_LIMIT_COLUMNS 1600u   /* columns of a table or query: as PostgreSQL's tuples */
 #define MS_LIMIT_IDENTIFIER_BYTES 255u
