@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Bigtable client: the one way by which connectors, functions and commands reach a Bigtable,
+ * whichever transport lies below (the embedded store in process, gRPC to a server). It checks
+ * nothing that the service checks, retries what the service's clients retry where the transport can
+ * have passing failures, and bounds what is outstanding.
+ *
+ * Every call is asynchronous. The caller owns a call object, submits it, and gets its done function
+ * called later, on the thread that drains the mailbox that the call names: never inline, never on
+ * another thread. The object, and what it points to, stay untouched from submission to done.
+ *
+ *     static void written(ms_bt_call *call, void *arg) { ... look at call->status ... }
+ *
+ *     ms_bt_mutate_rows write;
+ *     ms_bt_mutate_rows_init(&write, mailbox, written, sink);
+ *     write.table = &sink->table;
+ *     write.batch = &sink->batch;
+ *     ms_bt_client_mutate_rows(client, &write);
+ *     ...                                    the mailbox delivers: written(&write.call, sink)
+ *     ms_bt_mutate_rows_release(&write);
+ *
+ * A call object is used again after done without another init. A call cannot be abandoned: whoever
+ * closes early cancels it and drains the mailbox until it is done. In process that takes at most
+ * one turn of the store.
+ *
+ * Ownership: as said at each type. Thread: a client is shared by all threads; a call or a read
+ * belongs to the thread of its mailbox.
+ */
+#ifndef MS_BIGTABLE_CLIENT_CLIENT_H
+#define MS_BIGTABLE_CLIENT_CLIENT_H
+
+#include "bigtable/model/filter.h"
+#include "bigtable/model/mutation.h"
+#include "bigtable/model/name.h"
+#include "bigtable/model/page.h"
+#include "bigtable/model/range.h"
+#include "bigtable/model/table.h"
+
+struct ms_mailbox;
+struct ms_bt_transport;
+
+typedef struct ms_bt_client ms_bt_client;
+
+/* Life of the client. */
+
+typedef struct ms_bt_client_options {
+    /* Mutations and bytes of mutate_rows calls that the transport holds at one time. Calls beyond
+     * wait their turn in the client, in order; a call that alone exceeds a bound goes when nothing
+     * else is outstanding. 0: the defaults below. */
+    uint32_t in_flight_mutations_max;
+    uint64_t in_flight_bytes_max;
+} ms_bt_client_options;
+
+#define MS_BT_CLIENT_IN_FLIGHT_MUTATIONS 300000u    /* what a service front end takes */
+#define MS_BT_CLIENT_IN_FLIGHT_BYTES (256ull << 20) /* the largest single request */
+
+/* Makes a client over a transport, which it borrows; options may be NULL. */
+ms_bt_client *ms_bt_client_create(struct ms_bt_transport *transport,
+                                  const ms_bt_client_options *options);
+
+/* Takes NULL. No call is outstanding and no read is open. */
+void ms_bt_client_destroy(ms_bt_client *client);
+
+/* What the transport calls itself ("embedded"), for messages and EXPLAIN. */
+const char *ms_bt_client_transport_name(const ms_bt_client *client);
+
+/* Calls. */
+
+typedef enum ms_bt_call_kind {
+    MS_BT_CALL_MUTATE_ROWS,
+    MS_BT_CALL_SAMPLE_ROW_KEYS,
+    MS_BT_CALL_SYNC,
+    MS_BT_CALL_CREATE_TABLE,
+    MS_BT_CALL_GET_TABLE,
+    MS_BT_CALL_LIST_TABLES,
+    MS_BT_CALL_ADD_FAMILIES,
+    MS_BT_CALL_DROP_TABLE,
+    MS_BT_CALL_COUNT
+} ms_bt_call_kind;
+
+typedef struct ms_bt_call ms_bt_call;
+typedef void (*ms_bt_done_fn)(ms_bt_call *call, void *arg);
+
+#define MS_BT_CALL_PRIVATE_BYTES 256
+
+/* What all calls begin with. Read status in and after done; the rest is private. */
+struct ms_bt_call {
+    ms_bt_status status;
+    ms_bt_call_kind kind;
+    bool outstanding;
+    bool cancelled;
+    struct ms_mailbox *mailbox;
+    ms_bt_done_fn done;
+    void *arg;
+    ms_bt_client *client;
+    _Alignas(16) char client_state[MS_BT_CALL_PRIVATE_BYTES];
+    _Alignas(16) char transport_state[MS_BT_CALL_PRIVATE_BYTES];
+};
+
+/* True from submission until done is entered. */
+static inline bool ms_bt_call_is_outstanding(const ms_bt_call *call)
+{
+    return call->outstanding;
+}
+
+/*
+ * Asks an outstanding call to end soon. It still completes through the mailbox, with CANCELLED if
+ * it had no effect yet, else with its real outcome. No effect on a call that is not outstanding.
+ */
+void ms_bt_call_cancel(ms_bt_call *call);
+
+/* Drains the mailbox of a call until it is done. For commands and tests; a worker never waits. */
+void ms_bt_call_wait(ms_bt_call *call);
+
+/* Writing. */
+
+/* Entries that failed, ascending by index; equal texts are kept once. Fields are private. */
+typedef struct ms_bt_failures {
+    struct ms_bt_failure *list;
+    uint32_t count;
+    uint32_t capacity;
+    ms_buf texts;
+} ms_bt_failures;
+
+/*
+ * MutateRows. Set table and batch (no entry open) before submission; both are borrowed until done.
+ *
+ * status is OK when the request was taken: then each entry has an outcome of its own, and failures
+ * lists those that failed. Else the request as a whole failed and no entry has another outcome.
+ * Every entry is applied whole or not at all. UNAVAILABLE and DEADLINE_EXCEEDED mean that the
+ * outcome is unknown.
+ */
+typedef struct ms_bt_mutate_rows {
+    ms_bt_call call;
+    const ms_bt_table_name *table;
+    const ms_bt_mutation_batch *batch;
+    ms_bt_failures failures;
+} ms_bt_mutate_rows;
+
+void ms_bt_mutate_rows_init(ms_bt_mutate_rows *call, struct ms_mailbox *mailbox, ms_bt_done_fn done,
+                            void *arg);
+void ms_bt_mutate_rows_release(ms_bt_mutate_rows *call);
+void ms_bt_client_mutate_rows(ms_bt_client *client, ms_bt_mutate_rows *call);
+
+static inline uint32_t ms_bt_mutate_rows_failure_count(const ms_bt_mutate_rows *call)
+{
+    return call->failures.count;
+}
+
+/* The i-th failed entry: its index in the batch, and its status. */
+uint32_t ms_bt_mutate_rows_failure(const ms_bt_mutate_rows *call, uint32_t i,
+                                   ms_bt_status *status_out);
+
+/*
+ * Makes everything that was acknowledged before this call survive the loss of power, where the
+ * transport leaves that to the caller (the embedded store in sync mode "checkpoint"); elsewhere it
+ * succeeds at once. A sink calls it when it persists a checkpoint.
+ */
+typedef struct ms_bt_sync {
+    ms_bt_call call;
+} ms_bt_sync;
+
+void ms_bt_sync_init(ms_bt_sync *call, struct ms_mailbox *mailbox, ms_bt_done_fn done, void *arg);
+void ms_bt_client_sync(ms_bt_client *client, ms_bt_sync *call);
+
+/* Reading. */
+
+typedef struct ms_bt_read_options {
+    ms_bt_table_name table;
+    ms_bt_row_set rows;         /* neither keys nor ranges: every row */
+    const ms_bt_filter *filter; /* NULL: every cell */
+    int64_t rows_limit;         /* 0: all */
+    uint32_t page_rows_max;     /* a page ends after this many rows; 0: 1000 */
+    size_t page_bytes_max;      /* or before the row that would pass this; 0: 1 MiB */
+} ms_bt_read_options;
+
+typedef enum ms_bt_poll {
+    MS_BT_POLL_PAGE,    /* a page is there */
+    MS_BT_POLL_PENDING, /* wake will be called */
+    MS_BT_POLL_END,     /* all rows were delivered */
+    MS_BT_POLL_FAILED   /* ms_bt_read_status says why */
+} ms_bt_poll;
+
+/* A scan under way. */
+typedef struct ms_bt_read ms_bt_read;
+
+/*
+ * Starts a scan; options are copied whole, filter and keys included. Rows come in ascending order of
+ * their keys, each once, as pages; one page is filled ahead while the consumer works on another. A
+ * row is never half of one moment and half of another; two rows may be.
+ *
+ * wake(arg) is called through the mailbox after MS_BT_POLL_PENDING, when polling again makes sense.
+ * Nothing is reported here: a request that the service refuses fails at the first poll that is not
+ * PENDING.
+ */
+ms_bt_read *ms_bt_client_read_rows(ms_bt_client *client, const ms_bt_read_options *options,
+                                   struct ms_mailbox *mailbox, void (*wake)(void *arg), void *arg);
+
+/*
+ * The next page, which the consumer holds until it gives it back. At most one page is held. A page
+ * has at least one row; a row larger than page_bytes_max comes in a page of its own.
+ */
+ms_bt_poll ms_bt_read_poll(ms_bt_read *read, const ms_bt_page **page_out);
+
+/* Gives the held page back. */
+void ms_bt_read_return(ms_bt_read *read, const ms_bt_page *page);
+
+/* Why the read failed; valid after MS_BT_POLL_FAILED. */
+const ms_bt_status *ms_bt_read_status(const ms_bt_read *read);
+
+/* Rows and cells that the store looked at so far, where it says so; for request statistics. */
+typedef struct ms_bt_read_stats {
+    uint64_t rows_seen;
+    uint64_t cells_seen;
+    uint64_t bytes_seen; /* of keys and values in the store */
+    uint64_t rows_returned;
+    uint64_t cells_returned;
+} ms_bt_read_stats;
+
+ms_bt_read_stats ms_bt_read_get_stats(const ms_bt_read *read);
+
+/* Like ms_bt_call_wait: drains the mailbox until polling gives something else than PENDING. */
+ms_bt_poll ms_bt_read_wait(ms_bt_read *read, const ms_bt_page **page_out);
+
+/*
+ * Ends a read in any state; a held page is gone. wake is not called any more. Memory that a turn of
+ * the store still works on is freed when the mailbox delivers its end, so the mailbox must be
+ * drained once more before it is destroyed: ms_bt_read_close returns false while that is owed, and
+ * then calls closed(arg) through the mailbox, if closed is not NULL.
+ */
+bool ms_bt_read_close(ms_bt_read *read, void (*closed)(void *arg), void *arg);
+
+/*
+ * SampleRowKeys: keys that cut the table in parts of about equal size, ascending, with the bytes
+ * before each; the last is the empty key, the end of the table. Set table; the answer lives until
+ * the next submission or release.
+ */
+typedef struct ms_bt_row_key_sample {
+    ms_str key;
+    int64_t offset_bytes;
+} ms_bt_row_key_sample;
+
+typedef struct ms_bt_sample_row_keys {
+    ms_bt_call call;
+    const ms_bt_table_name *table;
+    const ms_bt_row_key_sample *samples;
+    size_t sample_count;
+    ms_arena answer;
+} ms_bt_sample_row_keys;
+
+void ms_bt_sample_row_keys_init(ms_bt_sample_row_keys *call, struct ms_mailbox *mailbox,
+                                ms_bt_done_fn done, void *arg);
+void ms_bt_sample_row_keys_release(ms_bt_sample_row_keys *call);
+void ms_bt_client_sample_row_keys(ms_bt_client *client, ms_bt_sample_row_keys *call);
+
+/* Administration. One object serves all calls on tables. */
+
+/*
+ * Set the inputs that the call wants, and read its outputs after done; they live until the next
+ * submission or release.
+ *
+ *   create_table    in: table                     ALREADY_EXISTS when there is one
+ *   get_table       in: name                      out: table
+ *   list_tables     in: name (table part unused)  out: names, ascending
+ *   add_families    in: name, families            out: table. All or none: ALREADY_EXISTS when one
+ *                                                 of them exists
+ *   drop_table      in: name                      UNIMPLEMENTED by the embedded store for now
+ *
+ * An instance that holds no table does not exist: NOT_FOUND.
+ */
+typedef struct ms_bt_table_call {
+    ms_bt_call call;
+    ms_bt_table_name name;
+    const ms_bt_table *table;
+    const ms_bt_family *families;
+    size_t family_count;
+    const ms_str *names;
+    size_t name_count;
+    ms_arena answer;
+} ms_bt_table_call;
+
+void ms_bt_table_call_init(ms_bt_table_call *call, struct ms_mailbox *mailbox, ms_bt_done_fn done,
+                           void *arg);
+void ms_bt_table_call_release(ms_bt_table_call *call);
+void ms_bt_client_create_table(ms_bt_client *client, ms_bt_table_call *call);
+void ms_bt_client_get_table(ms_bt_client *client, ms_bt_table_call *call);
+void ms_bt_client_list_tables(ms_bt_client *client, ms_bt_table_call *call);
+void ms_bt_client_add_families(ms_bt_client *client, ms_bt_table_call *call);
+void ms_bt_client_drop_table(ms_bt_client *client, ms_bt_table_call *call);
+
+#endif

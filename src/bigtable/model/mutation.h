@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mutations, and the flat batch in which they travel. A batch is one growable buffer that its owner
+ * fills row by row and reuses; the in-process transport hands the very bytes to the store, and the
+ * gRPC transport encodes them on the way out. Nothing is allocated per row or per cell.
+ *
+ *     ms_bt_mutation_batch batch;
+ *     ms_bt_mutation_batch_init(&batch, 20u << 20);
+ *     MS_TRY(ms_bt_mutation_batch_family(&batch, ms_str_lit("cf"), &cf, st));    once
+ *     MS_TRY(ms_bt_mutation_batch_begin_row(&batch, key, st));                   for each row
+ *     MS_TRY(ms_bt_mutation_batch_set_cell(&batch, cf, qualifier, micros, value, st));
+ *     ms_bt_mutation_batch_end_row(&batch);
+ *     submit, wait until it is done, ms_bt_mutation_batch_reset(&batch)
+ *
+ * An entry (one row) is atomic and its mutations apply in order. Appending checks nothing but the
+ * batch's own limit: the service's rules are one function, ms_bt_mutation_batch_check, which the
+ * receiving side calls before anything is written.
+ *
+ * Layout of the buffer; integers are in the machine's order, nothing is aligned:
+ *
+ *     entry     u32 bytes of the entry, these four included
+ *               u32 mutations, u32 key bytes, key
+ *               mutation...
+ *     mutation  u8 kind, u8 origin, u16 family, u32 qualifier bytes, u32 value bytes,
+ *               i64 time, [i64 end_time,] qualifier, value
+ *
+ * end_time is there for DELETE_FROM_COLUMN only.
+ *
+ * Ownership: the batch owns its bytes; views that a cursor gives live until the next append, reset
+ * or release. While a call carries the batch, nobody writes to it. Thread: one at a time.
+ */
+#ifndef MS_BIGTABLE_MODEL_MUTATION_H
+#define MS_BIGTABLE_MODEL_MUTATION_H
+
+#include "base/str.h"
+#include "bigtable/model/limits.h"
+#include "bigtable/model/status.h"
+
+/* The numbers are ours. ADD_TO_CELL and MERGE_TO_CELL are named so that every switch knows them;
+ * the store refuses them by name until aggregate families exist. */
+typedef enum ms_bt_mutation_kind {
+    MS_BT_MUTATION_SET_CELL,
+    MS_BT_MUTATION_DELETE_FROM_COLUMN,
+    MS_BT_MUTATION_DELETE_FROM_FAMILY,
+    MS_BT_MUTATION_DELETE_FROM_ROW,
+    MS_BT_MUTATION_ADD_TO_CELL,
+    MS_BT_MUTATION_MERGE_TO_CELL,
+    MS_BT_MUTATION_COUNT
+} ms_bt_mutation_kind;
+
+/* How a timestamp came about; the numbers are the wire's. */
+typedef enum ms_bt_timestamp_origin {
+    MS_BT_TIMESTAMP_UNSPECIFIED = 0, /* as USER */
+    MS_BT_TIMESTAMP_USER = 1,        /* a wrong granularity is refused */
+    MS_BT_TIMESTAMP_CLIENT = 2,      /* a wrong granularity is truncated */
+    MS_BT_TIMESTAMP_ORIGIN_COUNT
+} ms_bt_timestamp_origin;
+
+#define MS_BT_TIMESTAMP_SERVER (-1) /* SetCell: the server's clock, at the table's granularity */
+
+/* One mutation as a cursor gives it. */
+typedef struct ms_bt_mutation {
+    ms_bt_mutation_kind kind;
+    ms_bt_timestamp_origin origin;
+    uint16_t family;          /* index in the batch's families; DELETE_FROM_ROW: 0 */
+    int64_t timestamp_micros; /* SET_CELL, aggregates; DELETE_FROM_COLUMN: inclusive start */
+    int64_t end_micros;       /* DELETE_FROM_COLUMN: exclusive end, 0 for none */
+    ms_str qualifier;
+    ms_str value;
+} ms_bt_mutation;
+
+/* Fields are private. The struct is public so that it can be embedded. */
+typedef struct ms_bt_mutation_batch {
+    ms_buf data;
+    ms_arena names;
+    ms_str *families;
+    uint32_t family_count;
+    uint32_t family_capacity;
+    uint32_t entry_count;
+    uint32_t mutation_count;
+    size_t entry_at;          /* start of the open entry; SIZE_MAX: none is open */
+    uint32_t entry_mutations; /* of the open entry */
+    bool has_deletes;         /* in a closed entry */
+    bool entry_has_deletes;   /* in the open entry */
+} ms_bt_mutation_batch;
+
+/* Life. */
+
+/* max_bytes is at most MS_BT_LIMIT_BATCH_BYTES. Allocates nothing yet. */
+void ms_bt_mutation_batch_init(ms_bt_mutation_batch *batch, size_t max_bytes);
+void ms_bt_mutation_batch_release(ms_bt_mutation_batch *batch);
+
+/* Forgets the entries; keeps the memory and the families with their indexes. */
+void ms_bt_mutation_batch_reset(ms_bt_mutation_batch *batch);
+
+/* Writing. All fail with MS_LIMIT when the batch is full (it is then as it was) or MS_NO_MEMORY. */
+
+/* The index of a family in this batch, the same for every call with the same name. */
+ms_rc ms_bt_mutation_batch_family(ms_bt_mutation_batch *batch, ms_str name, uint16_t *family_out,
+                                  ms_status *st) MS_MUST_USE;
+
+/* Opens an entry. None may be open. */
+ms_rc ms_bt_mutation_batch_begin_row(ms_bt_mutation_batch *batch, ms_str key,
+                                     ms_status *st) MS_MUST_USE;
+
+/* timestamp_micros may be MS_BT_TIMESTAMP_SERVER. */
+ms_rc ms_bt_mutation_batch_set_cell(ms_bt_mutation_batch *batch, uint16_t family, ms_str qualifier,
+                                    int64_t timestamp_micros, ms_str value,
+                                    ms_status *st) MS_MUST_USE;
+
+/* All versions in [start_micros, end_micros); end 0 means no end. */
+ms_rc ms_bt_mutation_batch_delete_column(ms_bt_mutation_batch *batch, uint16_t family,
+                                         ms_str qualifier, int64_t start_micros, int64_t end_micros,
+                                         ms_status *st) MS_MUST_USE;
+ms_rc ms_bt_mutation_batch_delete_family(ms_bt_mutation_batch *batch, uint16_t family,
+                                         ms_status *st) MS_MUST_USE;
+ms_rc ms_bt_mutation_batch_delete_row(ms_bt_mutation_batch *batch, ms_status *st) MS_MUST_USE;
+
+/* The general form of the four above, also for the kinds that have no function of their own. */
+ms_rc ms_bt_mutation_batch_append(ms_bt_mutation_batch *batch, const ms_bt_mutation *mutation,
+                                  ms_status *st) MS_MUST_USE;
+
+/* Closes the entry, resp. drops it. Without mutations an entry is legal here; the service refuses
+ * it. */
+void ms_bt_mutation_batch_end_row(ms_bt_mutation_batch *batch);
+void ms_bt_mutation_batch_cancel_row(ms_bt_mutation_batch *batch);
+
+/* Inspection. */
+
+/* Closed entries, and their mutations. */
+static inline uint32_t ms_bt_mutation_batch_entries(const ms_bt_mutation_batch *batch)
+{
+    return batch->entry_count;
+}
+
+static inline uint32_t ms_bt_mutation_batch_mutations(const ms_bt_mutation_batch *batch)
+{
+    return batch->mutation_count;
+}
+
+/* Bytes of the buffer in use: within some percent of the bytes on the wire. */
+static inline size_t ms_bt_mutation_batch_bytes(const ms_bt_mutation_batch *batch)
+{
+    return batch->data.bytes;
+}
+
+static inline uint32_t ms_bt_mutation_batch_family_count(const ms_bt_mutation_batch *batch)
+{
+    return batch->family_count;
+}
+
+static inline ms_str ms_bt_mutation_batch_family_name(const ms_bt_mutation_batch *batch,
+                                                      uint16_t family)
+{
+    return batch->families[family];
+}
+
+/* A closed entry deletes something: readers must then look at what the batch wrote before it. */
+static inline bool ms_bt_mutation_batch_has_deletes(const ms_bt_mutation_batch *batch)
+{
+    return batch->has_deletes;
+}
+
+/*
+ * The service's rules that need no schema, in its order: at least one entry, at least one mutation
+ * in each, the limit of mutations in all, row keys, qualifiers, values, timestamps and time ranges
+ * at the given granularity (1000 for milliseconds, 1 for microseconds). The first violation fails
+ * the whole request. No entry may be open.
+ */
+ms_bt_code ms_bt_mutation_batch_check(const ms_bt_mutation_batch *batch, int64_t granularity_micros,
+                                      ms_bt_status *bt);
+
+/* Reading: entry by entry, mutation by mutation. */
+
+/* Fields are private. */
+typedef struct ms_bt_mutation_cursor {
+    const char *next;
+    const char *entry_end;
+    const char *end;
+    uint32_t entry_index;
+} ms_bt_mutation_cursor;
+
+typedef struct ms_bt_mutation_entry {
+    uint32_t index;
+    uint32_t mutation_count;
+    uint32_t bytes; /* of the entry in the buffer */
+    ms_str key;
+} ms_bt_mutation_entry;
+
+void ms_bt_mutation_cursor_init(ms_bt_mutation_cursor *cursor, const ms_bt_mutation_batch *batch);
+
+/* False at the end. Skips what was not read of the entry before. */
+bool ms_bt_mutation_cursor_next_entry(ms_bt_mutation_cursor *cursor,
+                                      ms_bt_mutation_entry *entry_out);
+
+/* False at the end of the entry. */
+bool ms_bt_mutation_cursor_next(ms_bt_mutation_cursor *cursor, ms_bt_mutation *mutation_out);
+
+#endif
