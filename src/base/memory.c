@@ -6,6 +6,8 @@
  */
 #include "base/memory.h"
 
+#include "base/env.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,24 +95,36 @@ void ms_mem_free(void *ptr)
     free(ptr);
 }
 
+/* Whether an injected fault refuses this allocation. */
+static bool is_refused(void)
+{
+    return ms_env_fault("memory.try");
+}
+
 void *ms_mem_try_alloc(size_t bytes)
 {
+    if (is_refused()) {
+        return NULL;
+    }
     count_allocation();
     return malloc(at_least_one(bytes));
 }
 
 void *ms_mem_try_calloc(size_t count, size_t bytes)
 {
-    return heap_calloc(count, bytes);
+    return is_refused() ? NULL : heap_calloc(count, bytes);
 }
 
 void *ms_mem_try_alloc_aligned(size_t bytes, size_t align)
 {
-    return heap_aligned(bytes, align);
+    return is_refused() ? NULL : heap_aligned(bytes, align);
 }
 
 void *ms_mem_try_realloc(void *ptr, size_t bytes)
 {
+    if (is_refused()) {
+        return NULL;
+    }
     count_allocation();
     return realloc(ptr, at_least_one(bytes));
 }
@@ -207,12 +221,12 @@ static ms_account *take_all(ms_account *account, uint64_t bytes)
 
 bool ms_account_try_reserve(ms_account *account, uint64_t bytes)
 {
-    return take_all(account, bytes) == NULL;
+    return !ms_env_fault("memory.reserve") && take_all(account, bytes) == NULL;
 }
 
 ms_rc ms_account_reserve(ms_account *account, uint64_t bytes, ms_status *st)
 {
-    const ms_account *full = take_all(account, bytes);
+    const ms_account *full = ms_env_fault("memory.reserve") ? account : take_all(account, bytes);
     if (full == NULL) {
         return MS_OK;
     }

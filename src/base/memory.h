@@ -18,7 +18,8 @@
  *
  * Accounts form a tree: process, job, operator. A reservation counts at the account and at all its
  * ancestors, or nowhere. An account is a number of bytes, not a heap: it does not know what they
- * were for, and its owner gives back exactly what it took.
+ * were for, and its owner gives back exactly what it took. Reservations pass the fault point
+ * "memory.reserve".
  *
  * Ownership: memory belongs to the caller and goes back through ms_mem_free(). Thread: any, also
  * for accounts: they are atomics without a lock.
