@@ -77,6 +77,9 @@ typedef enum ms_phys {
     MS_PHYS_COUNT
 } ms_phys;
 
+/* The C type of MS_PHYS_I128; C17 has no name for it. */
+__extension__ typedef __int128 ms_i128;
+
 #define MS_TYPE_LENGTH_MAX INT32_MAX
 #define MS_TYPE_DECIMAL_PRECISION_MAX 38
 #define MS_TYPE_DECIMAL_I64_PRECISION 18 /* 10^18 - 1 < 2^63 */

@@ -5,8 +5,8 @@
  *
  * The type says which member counts, by its physical form: BOOL..I64, DATE and the temporal types
  * with six digits or fewer use i; I128 uses dec; F32 and F64 use f (a FLOAT is kept as the double
- * of the same value); STR uses str; TS16 uses ts; ARRAY, MULTISET, MAP and ROW use items: elements,
- * or key, value, key, value ..., or fields.
+ * of the same value); STR uses str; TS16 uses ts; ARRAY, MAP, MULTISET and ROW use items: elements,
+ * or key, value, key, value ..., or element, count, element, count ..., or fields.
  *
  * Ownership: str and items are borrowed; ms_value_copy() makes them the arena's. Thread: any.
  */
@@ -14,8 +14,6 @@
 #define MS_TYPE_VALUE_H
 
 #include "type/vec.h"
-
-typedef __int128 ms_i128 __attribute__((aligned(16)));
 
 typedef struct ms_value ms_value;
 struct ms_value {

@@ -21,9 +21,9 @@
  *     | len  | prefix   | pointer         |   len > 12
  *     +------+----------+-----------------+
  *
- * Nested vectors: ROW has one child a field, of the same row positions; ARRAY and MULTISET have one
- * child (two for MAP and MULTISET: key and value or count) that the ms_list pairs in data point
- * into.
+ * Nested vectors: ROW has one child a field, of the same positions as its validity; ARRAY has one
+ * child, MAP two (keys, values) and MULTISET two (elements, INT counts) that the ms_list pairs in
+ * data point into. Children have encodings of their own.
  *
  * Ownership: a vector describes memory and owns none. It is BORROWED when the memory belongs to
  * state, scratch, a program or a network buffer: legal only inside the synchronous chain of one
@@ -67,6 +67,7 @@ struct ms_vec {
     ms_phys phys;
     ms_encoding encoding;
     bool owned;
+    uint32_t capacity; /* values there is room for; private to this folder */
     void *data;
     uint64_t *valid;
     const uint16_t *index;
@@ -76,6 +77,8 @@ struct ms_vec {
 };
 
 _Static_assert(sizeof(ms_view) == 16, "views are copied as two words");
+
+_Static_assert(sizeof(ms_vec) == 64, "a vector is one cache line");
 
 /* Views. */
 
@@ -166,8 +169,22 @@ static inline bool ms_vec_is_null(const ms_vec *vec, uint32_t row)
 void ms_vec_flatten(ms_vec *out, const ms_vec *vec, const uint16_t *sel, uint32_t rows,
                     ms_arena *arena);
 
-/* Prepares a flat vector of the type with room for capacity rows (children too), memory from arena.
+/*
+ * Prepares a flat vector of the type with room for capacity rows, all valid, memory from arena. The
+ * children of a list start empty; ms_vec_list_reserve() makes room in them.
  */
 void ms_vec_alloc(ms_vec *out, const ms_type *type, uint32_t capacity, ms_arena *arena);
+
+/* Writing nested values and NULLs, into vectors made by ms_vec_alloc and columns of pooled batches
+ * (for which arena is not used and may be NULL). */
+
+/* The validity bitmap, made all-valid on first use. */
+uint64_t *ms_vec_validity(ms_vec *vec);
+
+/*
+ * Makes room for count more values in the children of a flat LIST vector and returns the position
+ * of the first; child_rows counts them. The children's data may move.
+ */
+uint32_t ms_vec_list_reserve(ms_vec *vec, uint32_t count, ms_arena *arena);
 
 #endif
