@@ -18,8 +18,11 @@
 #ifndef MS_BASE_RANK_H
 #define MS_BASE_RANK_H
 
-/* More than this many mutexes held at once is a bug by itself. */
-#define MS_RANK_HELD_MAX 16
+/* A rank may be that of a set of mutexes, which are then taken in ascending order of their index. */
+#define MS_RANK_STRIPES 1024
+
+/* More than this many mutexes held at once is a bug by itself: one full set, and some. */
+#define MS_RANK_HELD_MAX (MS_RANK_STRIPES + 16)
 
 #ifdef MS_DEBUG
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A few threads for work that blocks but ends by itself: reading and writing files, syncing them,
+ * reads of the store. A worker hands a job over, goes on, and gets it back as a mail.
+ *
+ *     typedef struct flush {
+ *         ms_iojob job;
+ *         ms_status st;
+ *         ...
+ *     } flush;
+ *
+ *     flush->job = (ms_iojob){.run = write_segment, .reply_to = &worker->mailbox};
+ *     flush->job.mail.deliver = flushed;
+ *     MS_TRY(ms_iopool_submit(pool, &flush->job, st));
+ *
+ * A job may not wait: not for another job, not for a consumer, not for a lock that a waiting job
+ * could hold, and not for the outside world (pipes, terminals and sockets are polled by the loop).
+ * So a queue in front of few threads always moves, and jobs need no priorities. A job finishes only
+ * through its mail, never inside ms_iopool_submit.
+ *
+ * The queue is bounded: a submit beyond the limit is refused, and the caller keeps the job. Callers
+ * have a bounded number of jobs each, so that the limit is met only when something is wrong.
+ *
+ * Ownership: a job is the caller's memory; the pool uses it from submit until its mail is popped.
+ * The pool is destroyed before the mailboxes that jobs reply to.
+ */
+#ifndef MS_OS_IOPOOL_H
+#define MS_OS_IOPOOL_H
+
+#include "base/status.h"
+#include "os/mailbox.h"
+
+#define MS_IOPOOL_THREADS_DEFAULT 4   /* enough to keep a disk busy; more only queue there */
+#define MS_IOPOOL_QUEUE_DEFAULT 4096u /* jobs waiting: a hundred for each of forty subtasks */
+
+typedef struct ms_iopool ms_iopool;
+
+typedef struct ms_iojob {
+    ms_mail mail;                      /* mail.deliver is set before submit */
+    void (*run)(struct ms_iojob *job); /* on a thread of the pool */
+    ms_mailbox *reply_to;
+    struct ms_iojob *next; /* private */
+} ms_iojob;
+
+/* Zero means the default. */
+typedef struct ms_iopool_options {
+    int threads;
+    size_t queue_max;
+    /* No threads: jobs run only when ms_iopool_step is called. For deterministic runs and tests. */
+    bool is_stepped;
+} ms_iopool_options;
+
+/* Thread: main. Errors: MS_IO_ERROR when the threads cannot be started. */
+ms_rc ms_iopool_create(const ms_iopool_options *options, ms_iopool **pool_out,
+                       ms_status *st) MS_MUST_USE;
+
+/* Runs what is queued to its end, and stops. NULL is allowed. Thread: main. */
+void ms_iopool_destroy(ms_iopool *pool);
+
+/* Queues a job. Errors: MS_LIMIT, retriable, when the queue is full. Thread: any. */
+ms_rc ms_iopool_submit(ms_iopool *pool, ms_iojob *job, ms_status *st) MS_MUST_USE;
+
+/*
+ * Runs the oldest queued job of a stepped pool on the calling thread and sends its mail. False when
+ * none is queued. Thread: one at a time.
+ */
+bool ms_iopool_step(ms_iopool *pool);
+
+#endif

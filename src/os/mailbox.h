@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How anything reaches a worker from another thread. A worker has one parker, on which it sleeps
+ * when it has nothing to do, and one mailbox, into which every other thread (the I/O pool, the
+ * network loop, other workers, callbacks of plugins) pushes mails: finished jobs, completions of
+ * asynchronous calls, commands of the coordinator. A mail is part of the thing it speaks of, so
+ * pushing allocates nothing and cannot fail, and the number of mails is bounded by the number of
+ * things.
+ *
+ *     static void flushed(ms_mail *mail)                       runs on the worker, later
+ *     {
+ *         flush *done = MS_MAIL_OWNER(mail, flush, mail);
+ *         ...
+ *     }
+ *
+ *     flush->mail.deliver = flushed;
+ *     ms_mailbox_push(&worker->mailbox, &flush->mail);         any thread
+ *
+ *     for (;;) {                                               the worker
+ *         bool busy = ms_mailbox_deliver(&worker->mailbox, 64) > 0;
+ *         busy |= run_tasks(worker);
+ *         if (!busy) {
+ *             ms_parker_park(&worker->parker, next_timer_ns - ms_env_mono_ns());
+ *         }
+ *     }
+ *
+ * Mails come out in the order in which they were pushed, as far as that order exists. No wake-up is
+ * lost: a push, or an unpark, that happens before the owner has gone to sleep makes its next park
+ * return at once.
+ *
+ * Ownership: a mail belongs to the mailbox from push until it is popped, and to the popper then;
+ * deliver may free it. The mailbox outlives every thread that pushes into it.
+ */
+#ifndef MS_OS_MAILBOX_H
+#define MS_OS_MAILBOX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parking. */
+
+/* Where one thread, the owner, sleeps until another one wakes it. Fields are private. */
+typedef struct ms_parker {
+    _Atomic uint32_t state;
+} ms_parker;
+
+#define MS_PARK_FOREVER INT64_MAX
+
+void ms_parker_init(ms_parker *parker);
+
+/*
+ * Sleeps until unparked, at most timeout_ns of real time (0 and less: only takes a pending wake-up).
+ * Returns true when there was a wake-up, which is then used up; false when the time ran out.
+ * Thread: the owner.
+ */
+bool ms_parker_park(ms_parker *parker, int64_t timeout_ns);
+
+/*
+ * Makes the owner's current park, or its next one, return. Several before that park count as one.
+ * One atomic exchange when the owner is awake; a system call only when it sleeps. What the caller
+ * wrote before is visible to the owner after its park. Thread: any.
+ */
+void ms_parker_unpark(ms_parker *parker);
+
+/* Mails. */
+
+typedef struct ms_mail {
+    struct ms_mail *next;                  /* private */
+    void (*deliver)(struct ms_mail *mail); /* set before the push */
+} ms_mail;
+
+/* The struct that holds this mail as a member. */
+#define MS_MAIL_OWNER(mail, type, member) ((type *)(void *)((char *)(mail)-offsetof(type, member)))
+
+/* Fields are private. */
+typedef struct ms_mailbox {
+    _Alignas(64) _Atomic(ms_mail *) pushed; /* newest first; any thread */
+    _Alignas(64) ms_mail *taken;            /* oldest first; the owner */
+    ms_parker *parker;
+} ms_mailbox;
+
+/* parker is unparked when a mail arrives in an empty mailbox; borrowed. */
+void ms_mailbox_init(ms_mailbox *mailbox, ms_parker *parker);
+
+/* Everything was popped, and nobody pushes any more. */
+void ms_mailbox_release(ms_mailbox *mailbox);
+
+/* Thread: any. Lock-free. */
+void ms_mailbox_push(ms_mailbox *mailbox, ms_mail *mail);
+
+/* The oldest mail; NULL when there is none. Thread: the owner. */
+ms_mail *ms_mailbox_pop(ms_mailbox *mailbox);
+
+/* Pops up to mails_max mails and delivers each. Returns how many. Thread: the owner. */
+size_t ms_mailbox_deliver(ms_mailbox *mailbox, size_t mails_max);
+
+#endif
