@@ -138,11 +138,12 @@ typedef enum ms_agg_kind {
     MS_AGG_KIND_COUNT
 } ms_agg_kind;
 
-typedef struct ms_agg_call {
+/* How an aggregate is written, as far as its type depends on it. */
+typedef struct ms_agg_use {
     bool is_distinct;
     bool has_filter; /* FILTER (WHERE ...): the result is nullable then */
     bool is_grouped; /* there is a GROUP BY with at least one key */
-} ms_agg_call;
+} ms_agg_use;
 
 typedef struct ms_agg_resolved {
     ms_agg_kind kind;
@@ -155,7 +156,7 @@ typedef struct ms_agg_resolved {
 bool ms_agg_is_name(ms_str name);
 
 /* Resolves an aggregate; COUNT(*) is COUNT without arguments. DISTINCT is refused by name. */
-ms_rc ms_agg_resolve(ms_arena *arena, ms_str name, const ms_fn_args *args, const ms_agg_call *call,
+ms_rc ms_agg_resolve(ms_arena *arena, ms_str name, const ms_fn_args *args, const ms_agg_use *use,
                      ms_span span, ms_agg_resolved *resolved_out, ms_status *st) MS_MUST_USE;
 
 /* "COUNT", "SUM" ...; COUNT_STAR reads "COUNT". */

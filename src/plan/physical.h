@@ -18,6 +18,7 @@
 
 #include "catalog/connector.h"
 #include "expr/expr.h"
+#include "func/registry.h"
 
 typedef enum ms_pnode_kind {
     MS_PNODE_SOURCE,    /* a connector's scan */
@@ -40,16 +41,6 @@ typedef enum ms_exchange_kind {
     MS_EXCHANGE_REBALANCE, /* whole batches, round robin */
     MS_EXCHANGE_COUNT
 } ms_exchange_kind;
-
-typedef enum ms_agg_kind {
-    MS_AGG_COUNT_STAR,
-    MS_AGG_COUNT,
-    MS_AGG_SUM,
-    MS_AGG_MIN,
-    MS_AGG_MAX,
-    MS_AGG_AVG,
-    MS_AGG_KIND_COUNT
-} ms_agg_kind;
 
 /* One aggregate call over the input of its node; arguments and filters are columns, computed by a
  * CALC below. */
