@@ -64,6 +64,18 @@ ms_rc ms_options_check(const ms_option_list *list, const ms_option_desc *descs, 
 ms_rc ms_option_get(const ms_option_list *list, const ms_option_desc *descs, uint32_t desc_count,
                     const char *key, ms_option_value *value_out, ms_status *st) MS_MUST_USE;
 
+/*
+ * Parses one text as its descriptor says; what is the noun for messages ("option" or "setting").
+ */
+ms_rc ms_option_parse(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
+                      ms_option_value *value_out, ms_status *st) MS_MUST_USE;
+
+/* The descriptor that fits a key, "#" standing for any one component; NULL when none does. */
+const ms_option_desc *ms_option_find(const ms_option_desc *descs, uint32_t desc_count, ms_str key);
+
+/* The described key nearest to a misspelt one, for a hint; NULL when none is near. */
+const char *ms_option_nearest(const ms_option_desc *descs, uint32_t desc_count, ms_str key);
+
 /* The entries whose key starts with prefix, with the prefix cut off; last entry wins when read. */
 ms_option_list ms_options_with_prefix(ms_arena *arena, const ms_option_list *list, ms_str prefix);
 

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Typed options against their descriptor tables. The tables are small and the lists short, so keys
+ * are found by walking; nothing here is called per row.
+ */
+#include "catalog/option.h"
+
+#include "base/num.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* How many edits a misspelt key may be away to be offered as a hint. */
+#define NEAR_EDITS 3u
+
+/* The end of the dotted component that starts at from. */
+static size_t component_end(ms_str key, size_t from)
+{
+    size_t end = ms_str_find_byte(key, '.', from);
+    return end == SIZE_MAX ? key.bytes : end;
+}
+
+/* True when key is the pattern, component by component, "#" matching any one that is not empty. */
+static bool matches(ms_str pattern, ms_str key)
+{
+    size_t p = 0;
+    size_t k = 0;
+    for (;;) {
+        size_t p_end = component_end(pattern, p);
+        size_t k_end = component_end(key, k);
+        ms_str want = ms_str_slice(pattern, p, p_end);
+        ms_str have = ms_str_slice(key, k, k_end);
+        bool any = ms_str_equals(want, ms_str_lit("#"));
+        if (any ? have.bytes == 0 : !ms_str_equals(want, have)) {
+            return false;
+        }
+        if (p_end == pattern.bytes || k_end == key.bytes) {
+            return p_end == pattern.bytes && k_end == key.bytes;
+        }
+        p = p_end + 1;
+        k = k_end + 1;
+    }
+}
+
+const ms_option_desc *ms_option_find(const ms_option_desc *descs, uint32_t desc_count, ms_str key)
+{
+    for (uint32_t i = 0; i < desc_count; i++) {
+        if (matches(ms_str_cstr(descs[i].key), key)) {
+            return &descs[i];
+        }
+    }
+    return NULL;
+}
+
+const char *ms_option_nearest(const ms_option_desc *descs, uint32_t desc_count, ms_str key)
+{
+    const char *best = NULL;
+    unsigned best_edits = NEAR_EDITS + 1;
+    for (uint32_t i = 0; i < desc_count; i++) {
+        unsigned edits = ms_str_distance(key, ms_str_cstr(descs[i].key), NEAR_EDITS);
+        if (edits < best_edits) {
+            best = descs[i].key;
+            best_edits = edits;
+        }
+    }
+    return best;
+}
+
+static ms_rc bad_value(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
+                       const char *why, ms_status *st)
+{
+    ms_status_set(st, MS_INVALID_OPTION, span, "%s \"%s\" cannot be \"%.*s\": %s", what, desc->key,
+                  MS_STR_ARG(text), why);
+    if (desc->hint != NULL) {
+        ms_status_hint(st, "%s", desc->hint);
+    }
+    return st->code;
+}
+
+/* The index of text among the values "a|b|c", without case; -1 when it is none of them. */
+static int64_t enum_index(const char *values, ms_str text)
+{
+    ms_str rest = ms_str_cstr(values);
+    for (int64_t index = 0;; index++) {
+        size_t bar = ms_str_find_byte(rest, '|', 0);
+        ms_str item = ms_str_slice(rest, 0, bar == SIZE_MAX ? rest.bytes : bar);
+        if (ms_str_equals_nocase(item, text)) {
+            return index;
+        }
+        if (bar == SIZE_MAX) {
+            return -1;
+        }
+        rest = ms_str_slice(rest, bar + 1, rest.bytes);
+    }
+}
+
+static ms_rc parse_enum(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
+                        ms_option_value *value, ms_status *st)
+{
+    value->i64 = enum_index(desc->values, text);
+    if (value->i64 >= 0) {
+        return MS_OK;
+    }
+    ms_status_set(st, MS_INVALID_OPTION, span, "%s \"%s\" cannot be \"%.*s\"", what, desc->key,
+                  MS_STR_ARG(text));
+    if (desc->hint != NULL) {
+        return ms_status_hint(st, "%s", desc->hint);
+    }
+    return ms_status_hint(st, "It takes one of: %s.", desc->values);
+}
+
+static ms_rc check_range(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
+                         int64_t value, ms_status *st)
+{
+    bool bounded = desc->min != 0 || desc->max != 0;
+    int64_t max = desc->max == 0 ? INT64_MAX : desc->max;
+    if (!bounded || (value >= desc->min && value <= max)) {
+        return MS_OK;
+    }
+    char why[96];
+    if (max == INT64_MAX) {
+        snprintf(why, sizeof why, "it must be at least %" PRId64, desc->min);
+    } else {
+        snprintf(why, sizeof why, "it must be from %" PRId64 " to %" PRId64, desc->min, max);
+    }
+    return bad_value(desc, text, span, what, why, st);
+}
+
+/* The whole text as a C-locale double: options are few, so strtod on a copy will do. */
+static bool scan_f64(ms_str text, double *value_out)
+{
+    char copy[64];
+    if (text.bytes == 0 || text.bytes >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, text.ptr, text.bytes);
+    copy[text.bytes] = '\0';
+    char *end = NULL;
+    *value_out = strtod(copy, &end);
+    return end == copy + text.bytes;
+}
+
+static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
+                          ms_option_value *value, ms_status *st)
+{
+    ms_status inner = {0};
+    uint64_t bytes = 0;
+    bool truth = false;
+    const char *why = NULL;
+    switch (desc->kind) {
+    case MS_OPT_BOOL:
+        why = ms_num_parse_bool(text, &truth, &inner) != MS_OK ? "it takes true or false" : NULL;
+        value->i64 = truth;
+        break;
+    case MS_OPT_I64:
+        why = !ms_num_scan_i64(text, &value->i64) ? "it takes an integer" : NULL;
+        break;
+    case MS_OPT_F64:
+        why = !scan_f64(text, &value->f64) ? "it takes a number" : NULL;
+        break;
+    case MS_OPT_DURATION:
+        why = ms_num_parse_duration_ms(text, &value->i64, &inner) != MS_OK
+                  ? "it takes a duration such as \"500 ms\" or \"1 min\""
+                  : NULL;
+        break;
+    case MS_OPT_BYTES:
+        why = ms_num_parse_memory(text, &bytes, &inner) != MS_OK || bytes > INT64_MAX
+                  ? "it takes a size such as \"64 mb\""
+                  : NULL;
+        value->i64 = (int64_t)bytes;
+        break;
+    case MS_OPT_STRING:
+    case MS_OPT_ENUM:
+    case MS_OPT_LIST:
+        return MS_OK;
+    }
+    if (why != NULL) {
+        return bad_value(desc, text, span, what, why, st);
+    }
+    return desc->kind == MS_OPT_F64 ? MS_OK : check_range(desc, text, span, what, value->i64, st);
+}
+
+ms_rc ms_option_parse(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
+                      ms_option_value *value_out, ms_status *st)
+{
+    *value_out = (ms_option_value){0};
+    ms_option_value value = {.has_value = true, .span = span, .text = text};
+    if (desc->kind == MS_OPT_ENUM) {
+        MS_TRY(parse_enum(desc, text, span, what, &value, st));
+    } else {
+        MS_TRY(parse_number(desc, ms_str_trim(text), span, what, &value, st));
+    }
+    *value_out = value;
+    return MS_OK;
+}
+
+static ms_rc check_entry(const ms_option *entry, const ms_option_desc *descs, uint32_t desc_count,
+                         const char *owner, ms_status *st)
+{
+    const ms_option_desc *desc = ms_option_find(descs, desc_count, entry->key);
+    if (desc == NULL) {
+        ms_status_set(st, MS_UNKNOWN_OPTION, entry->key_span, "%s has no option \"%.*s\"", owner,
+                      MS_STR_ARG(entry->key));
+        const char *near = ms_option_nearest(descs, desc_count, entry->key);
+        if (near != NULL) {
+            return ms_status_hint(st, "Perhaps you meant \"%s\".", near);
+        }
+        return st->code;
+    }
+    if (desc->unsupported) {
+        ms_status_set(st, MS_NOT_SUPPORTED, entry->key_span,
+                      "option \"%.*s\" of %s is not supported yet", MS_STR_ARG(entry->key), owner);
+        return desc->hint != NULL ? ms_status_hint(st, "%s", desc->hint) : st->code;
+    }
+    ms_option_value value;
+    return ms_option_parse(desc, entry->value, entry->value_span, "option", &value, st);
+}
+
+ms_rc ms_options_check(const ms_option_list *list, const ms_option_desc *descs, uint32_t desc_count,
+                       bool (*extra)(void *arg, ms_str key), void *arg, const char *owner,
+                       ms_status *st)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const ms_option *entry = &list->items[i];
+        bool described = ms_option_find(descs, desc_count, entry->key) != NULL;
+        if (described || extra == NULL || !extra(arg, entry->key)) {
+            MS_TRY(check_entry(entry, descs, desc_count, owner, st));
+        }
+    }
+    for (uint32_t d = 0; d < desc_count; d++) {
+        bool found = false;
+        for (uint32_t i = 0; i < list->count && !found; i++) {
+            found = ms_str_equals(list->items[i].key, ms_str_cstr(descs[d].key));
+        }
+        if (descs[d].required && !found) {
+            ms_status_set(st, MS_MISSING_OPTION, ms_span_none, "%s needs the option \"%s\"", owner,
+                          descs[d].key);
+            return descs[d].hint != NULL ? ms_status_hint(st, "%s", descs[d].hint) : st->code;
+        }
+    }
+    return MS_OK;
+}
+
+ms_rc ms_option_get(const ms_option_list *list, const ms_option_desc *descs, uint32_t desc_count,
+                    const char *key, ms_option_value *value_out, ms_status *st)
+{
+    *value_out = (ms_option_value){0};
+    ms_str wanted = ms_str_cstr(key);
+    const ms_option_desc *desc = ms_option_find(descs, desc_count, wanted);
+    MS_ASSERT(desc != NULL);
+    for (uint32_t i = list->count; i-- > 0;) {
+        const ms_option *entry = &list->items[i];
+        if (ms_str_equals(entry->key, wanted)) {
+            MS_TRY(ms_option_parse(desc, entry->value, entry->value_span, "option", value_out, st));
+            value_out->is_set = true;
+            return MS_OK;
+        }
+    }
+    if (desc->fallback == NULL) {
+        return MS_OK;
+    }
+    return ms_option_parse(desc, ms_str_cstr(desc->fallback), ms_span_none, "option", value_out,
+                           st);
+}
+
+ms_option_list ms_options_with_prefix(ms_arena *arena, const ms_option_list *list, ms_str prefix)
+{
+    ms_option *items = ms_arena_array(arena, ms_option, list->count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (ms_str_starts_with(list->items[i].key, prefix)) {
+            items[count] = list->items[i];
+            items[count].key = ms_str_slice(items[count].key, prefix.bytes, SIZE_MAX);
+            count++;
+        }
+    }
+    return (ms_option_list){count, items};
+}
