@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables and views of a session, in memory: default_catalog.default_database. Names are exact and
- * case-sensitive, as Flink's. A temporary table hides a permanent one of the same name.
+ * The tables and views of a session, in memory: default_catalog.default_database. Names are exact
+ * and case-sensitive, as Flink's. A temporary table hides a permanent one of the same name.
  *
  *     ms_catalog *catalog = ms_catalog_create();
  *     ms_table *table = ms_arena_new(ms_catalog_arena(catalog), ms_table);
@@ -9,8 +9,8 @@
  *     MS_TRY(ms_catalog_add(catalog, table, if_not_exists, span, st));
  *     const ms_table *found = ms_catalog_find(catalog, name);
  *
- * Ownership: tables live in the catalog's arena and stay valid until it is destroyed, also when they
- * were dropped, so that running plans may keep them. Thread: that of the session.
+ * Ownership: tables live in the catalog's arena and stay valid until it is destroyed, also when
+ * they were dropped, so that running plans may keep them. Thread: that of the session.
  */
 #ifndef MS_CATALOG_CATALOG_H
 #define MS_CATALOG_CATALOG_H
@@ -30,8 +30,8 @@ void ms_catalog_destroy(ms_catalog *catalog);
 ms_arena *ms_catalog_arena(ms_catalog *catalog);
 
 /*
- * Adds a table or view built in the catalog's arena. When there is one of this name and temporariness:
- * MS_DUPLICATE_TABLE at span, or nothing happens with if_not_exists.
+ * Adds a table or view built in the catalog's arena. When there is one of this name and
+ * temporariness: MS_DUPLICATE_TABLE at span, or nothing happens with if_not_exists.
  */
 ms_rc ms_catalog_add(ms_catalog *catalog, const ms_table *table, bool if_not_exists, ms_span span,
                      ms_status *st) MS_MUST_USE;

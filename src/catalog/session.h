@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The settings of a session. Every known key is a row of one table with its type, range and default; the
- * value is checked when it is set. A script's SET beats a flag of the command line, a flag beats the
- * default; RESET takes a SET away.
+ * The settings of a session. Every known key is a row of one table with its type, range and
+ * default; the value is checked when it is set. A script's SET beats a flag of the command line, a
+ * flag beats the default; RESET takes a SET away.
  *
  *     ms_settings *settings = ms_settings_create();
  *     MS_TRY(ms_settings_set(settings, MS_SET_BY_SCRIPT, key, value, key_span, value_span, &note, st));
  *     int64_t parallelism = ms_settings_value(settings, MS_SETTING_PARALLELISM).i64;
  *
- * Keys fall into four classes: known; Flink's keys that mean nothing here (accepted, with one warning);
- * misspelt under a first component that is ours or Flink's (an error with the nearest key); anything else is
- * kept as a job parameter for functions.
+ * Keys fall into four classes: known; Flink's keys that mean nothing here (accepted, with one
+ * warning); misspelt under a first component that is ours or Flink's (an error with the nearest
+ * key); anything else is kept as a job parameter for functions.
  *
  * Ownership: the settings copy all texts. Thread: that of the session.
  */
@@ -62,7 +62,9 @@ ms_rc ms_settings_set(ms_settings *settings, ms_set_level level, ms_str key, ms_
                       ms_span key_span, ms_span value_span, ms_set_note *note_out,
                       ms_status *st) MS_MUST_USE;
 
-/* Takes back what the script set: one key, which must be one that SET takes, or all (key.ptr NULL). */
+/*
+ * Takes back what the script set: one key, which must be one that SET takes, or all (key.ptr NULL).
+ */
 ms_rc ms_settings_reset(ms_settings *settings, ms_str key, ms_span span, ms_status *st) MS_MUST_USE;
 
 /* The value in force, parsed. */
@@ -74,7 +76,9 @@ const char *ms_setting_key(ms_setting setting);
 /* The value of any key that was set, for job parameters; ptr NULL when it was not. */
 ms_str ms_settings_parameter(const ms_settings *settings, ms_str key);
 
-/* All keys that were set, at either level, with the value in force, sorted; the array is in arena. */
+/*
+ * All keys that were set, at either level, with the value in force, sorted; the array is in arena.
+ */
 const ms_option *ms_settings_list(const ms_settings *settings, ms_arena *arena,
                                   uint32_t *count_out);
 
