@@ -85,8 +85,8 @@ typedef struct ms_task_env {
     ms_account *account; /* charge what you keep */
     uint32_t subtask;    /* 0 .. parallelism - 1 */
     uint32_t parallelism;
-    uint32_t batch_rows;  /* rows a batch may have at most */
-    const bool *canceled; /* polled by long loops */
+    uint32_t batch_rows;          /* rows a batch may have at most */
+    const _Atomic bool *canceled; /* polled by long loops; order relaxed will do */
     ms_str job_name;
     ms_str local_time_zone;
 } ms_task_env;

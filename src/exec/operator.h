@@ -102,18 +102,31 @@ typedef struct ms_op_class {
     ms_rc (*barrier)(ms_op *op, ms_checkpoint_id id, bool is_final);
 
     /*
-     * Makes the cut durable or hands its bytes over with ms_op_snapshot; calls ms_op_persisted(op,
+     * Makes the cut durable or hands its bytes over with host->snapshot; calls host->persisted(op,
      * id) when it is done, now or later. Default: calls it at once. State tables opened through ctx
-     * are saved by the driver, not here.
+     * are saved by the driver, not here. The next cut may come before this one is done, when its
+     * checkpoint was given up.
      */
     void (*persist)(ms_op *op, ms_checkpoint_id id);
 
-    /* Called after open, before any item, when the job resumes and there is a snapshot of this
-     * subtask. */
+    /*
+     * Called after open, before any item, when the job resumes: once for each snapshot that falls
+     * to this subtask (after a change of parallelism several, or none). The snapshot of a SOURCE is
+     * exactly its reader's (catalog/connector.h), so that the driver can hand the splits out anew;
+     * it is called at most once.
+     */
     ms_rc (*restore)(ms_op *op, ms_str snapshot);
 
-    /* Sources only (input_count 0): asked for the next batch; see ms_op_source_*. */
+    /*
+     * Sources only (input_count 0): asked for the next batch. Emits at most one and answers DONE
+     * (asked again later) or MORE; when there is nothing now, calls host->source_pending, when all
+     * is read, host->source_end, and answers DONE.
+     */
     ms_step (*poll)(ms_op *op);
+
+    /* Sources only: the enumerator handed out a split (borrowed), or will hand out no more. */
+    ms_rc (*add_split)(ms_op *op, ms_str split);
+    void (*no_more_splits)(ms_op *op);
 
     void (*close)(ms_op *op);
 } ms_op_class;
@@ -130,7 +143,11 @@ struct ms_op_ctx {
     void *host;      /* the driver's; see ms_op_host */
 };
 
-/* The head of every operator; its own struct begins with it. */
+/*
+ * The head of every operator; its own struct begins with it. ms_op_create sets klass and node, the
+ * driver the rest before open. edge_count is 1, or 0 when nobody consumes the output: one edge may
+ * have several consumers, which see the same batch.
+ */
 struct ms_op {
     const ms_op_class *klass;
     ms_op_ctx *ctx;
@@ -148,6 +165,8 @@ struct ms_op {
  * runtime/ and a unit test can drive an operator with a host of its own.
  */
 typedef struct ms_op_host {
+    /* A frame is borrowed until the operator is called again; of a pooled batch the caller's
+     * reference passes to the driver. */
     void (*emit)(ms_op *op, uint32_t edge, ms_batch *batch);
     void (*emit_watermark)(ms_op *op, ms_time_ms watermark);
     void (*snapshot)(ms_op *op, ms_checkpoint_id id, ms_str bytes); /* copied */
@@ -158,8 +177,10 @@ typedef struct ms_op_host {
     void (*committable)(ms_op *op, ms_checkpoint_id id,
                         ms_str bytes);       /* for the job's committer of this sink */
     ms_completion *(*completion)(ms_op *op); /* a token whose end calls klass->complete */
-    /* Hands a batch (a new reference or a frame) to the statement's result; false: no room, try
-     * after a wake. */
+    /* Inside complete(): how the call ended. The token is gone when complete() returns. */
+    const ms_status *(*completion_status)(const ms_completion *done);
+    /* Copies the live rows of a borrowed batch to the statement's result; false: no room and nothing
+     * taken, answer BLOCKED and try after a wake. */
     bool (*collect)(ms_op *op, const ms_batch *batch);
 } ms_op_host;
 
