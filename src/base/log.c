@@ -32,14 +32,14 @@ static struct {
 
 static void lock_sink(void)
 {
-    ms_rank_enter(MS_RANK_LOG);
+    ms_rank_enter(MS_RANK_LOG, 0);
     pthread_mutex_lock(&sink.mutex);
 }
 
 static void unlock_sink(void)
 {
     pthread_mutex_unlock(&sink.mutex);
-    ms_rank_leave(MS_RANK_LOG);
+    ms_rank_leave(MS_RANK_LOG, 0);
 }
 
 static bool find_level(ms_str name, ms_log_level *level_out)

@@ -30,14 +30,14 @@ struct ms_metrics {
 
 static void lock(ms_metrics *metrics)
 {
-    ms_rank_enter(MS_RANK_METRICS);
+    ms_rank_enter(MS_RANK_METRICS, 0);
     pthread_mutex_lock(&metrics->mutex);
 }
 
 static void unlock(ms_metrics *metrics)
 {
     pthread_mutex_unlock(&metrics->mutex);
-    ms_rank_leave(MS_RANK_METRICS);
+    ms_rank_leave(MS_RANK_METRICS, 0);
 }
 
 ms_metrics *ms_metrics_create(void)

@@ -5,11 +5,11 @@
  * other. Debug builds keep the ranks that a thread holds and abort on the first breach, whether or
  * not it would have met another thread; release builds compile this to nothing.
  *
- *     ms_rank_enter(MS_RANK_LOG);             before locking
+ *     ms_rank_enter(MS_RANK_LOG, 0);          before locking
  *     pthread_mutex_lock(&mutex);
  *     ...
  *     pthread_mutex_unlock(&mutex);
- *     ms_rank_leave(MS_RANK_LOG);             after unlocking
+ *     ms_rank_leave(MS_RANK_LOG, 0);          after unlocking
  *
  * os/thread.h does this for everybody; only base/, which cannot see os/, calls it itself.
  *
@@ -26,22 +26,25 @@
 
 #ifdef MS_DEBUG
 
-void ms_rank_enter(int rank);
-void ms_rank_leave(int rank);
+/* index tells the mutexes of a set apart, below MS_RANK_STRIPES; 0 for one that is alone. */
+void ms_rank_enter(int rank, int index);
+void ms_rank_leave(int rank, int index);
 
 /* How many mutexes the calling thread holds. For tests, and for asserting that it holds none. */
 int ms_rank_held_count(void);
 
 #else
 
-static inline void ms_rank_enter(int rank)
+static inline void ms_rank_enter(int rank, int index)
 {
     (void)rank;
+    (void)index;
 }
 
-static inline void ms_rank_leave(int rank)
+static inline void ms_rank_leave(int rank, int index)
 {
     (void)rank;
+    (void)index;
 }
 
 static inline int ms_rank_held_count(void)

@@ -119,6 +119,12 @@ typedef struct ms_scan_class {
     /* Appends what EXPLAIN shows in brackets: "ranges=[...], families=[...]". */
     ms_rc (*describe)(const ms_scan *scan, ms_buf *out, ms_status *st);
 
+    /*
+     * Called once before a job starts, on the session's thread, where it may block: opens a store.
+     * NULL: nothing to do.
+     */
+    ms_rc (*prepare)(const ms_scan *scan, ms_status *st);
+
     ms_rc (*enumerator_create)(const ms_scan *scan, ms_enumerator **enumerator_out, ms_status *st);
     ms_rc (*reader_create)(const ms_scan *scan, const ms_task_env *env, ms_reader **reader_out,
                            ms_status *st);
@@ -212,6 +218,8 @@ typedef struct ms_sink_class {
     ms_rc (*negotiate)(ms_sink *sink, ms_changelog input, ms_changelog *wanted_out,
                        bool *key_only_deletes_out, ms_status *st);
     ms_rc (*describe)(const ms_sink *sink, ms_buf *out, ms_status *st);
+    /* As that of a scan. */
+    ms_rc (*prepare)(const ms_sink *sink, ms_status *st);
     ms_rc (*writer_create)(const ms_sink *sink, const ms_task_env *env, ms_writer **writer_out,
                            ms_status *st);
     /* NULL when the sink has nothing to commit. */

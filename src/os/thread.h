@@ -52,6 +52,7 @@ int ms_thread_cpu_count(void);
 typedef struct ms_mutex {
     pthread_mutex_t handle;
     int rank;
+    int index;
 } ms_mutex;
 
 /* rank is one of MS_RANK_... */

@@ -18,13 +18,12 @@
  *
  * Layout of the buffer; integers are in the machine's order, nothing is aligned:
  *
- *     entry     u32 bytes of the entry, these four included
- *               u32 mutations, u32 key bytes, key
+ *     entry     u32 bytes of the entry, these four included, u32 mutations, u32 key bytes, key,
  *               mutation...
- *     mutation  u8 kind, u8 origin, u16 family, u32 qualifier bytes, u32 value bytes,
- *               i64 time, [i64 end_time,] qualifier, value
+ *     mutation  u32 qualifier bytes, u32 value bytes, i64 time, u16 family, u8 kind, u8 origin,
+ *               [i64 end of time,] qualifier, value
  *
- * end_time is there for DELETE_FROM_COLUMN only.
+ * The end of time is there for DELETE_FROM_COLUMN only.
  *
  * Ownership: the batch owns its bytes; views that a cursor gives live until the next append, reset
  * or release. While a call carries the batch, nobody writes to it. Thread: one at a time.
@@ -170,7 +169,11 @@ static inline bool ms_bt_mutation_batch_has_deletes(const ms_bt_mutation_batch *
 ms_bt_code ms_bt_mutation_batch_check(const ms_bt_mutation_batch *batch, int64_t granularity_micros,
                                       ms_bt_status *bt);
 
-/* Reading: entry by entry, mutation by mutation. */
+/* Reading: entry by entry, mutation by mutation. Inline, because the store and the encoders do
+ * little more per mutation than this. */
+
+#define MS_BT_ENTRY_HEAD_BYTES 12
+#define MS_BT_MUTATION_HEAD_BYTES 20
 
 /* Fields are private. */
 typedef struct ms_bt_mutation_cursor {
@@ -187,13 +190,57 @@ typedef struct ms_bt_mutation_entry {
     ms_str key;
 } ms_bt_mutation_entry;
 
-void ms_bt_mutation_cursor_init(ms_bt_mutation_cursor *cursor, const ms_bt_mutation_batch *batch);
+/* Starts before the first entry. */
+static inline ms_bt_mutation_cursor ms_bt_mutation_cursor_make(const ms_bt_mutation_batch *batch)
+{
+    const char *start = batch->data.ptr;
+    const char *end = start + batch->data.bytes;
+    return (ms_bt_mutation_cursor){.next = start, .entry_end = start, .end = end};
+}
 
 /* False at the end. Skips what was not read of the entry before. */
-bool ms_bt_mutation_cursor_next_entry(ms_bt_mutation_cursor *cursor,
-                                      ms_bt_mutation_entry *entry_out);
+static inline bool ms_bt_mutation_cursor_next_entry(ms_bt_mutation_cursor *cursor,
+                                                    ms_bt_mutation_entry *entry_out)
+{
+    const char *at = cursor->entry_end;
+    if (at == cursor->end) {
+        return false;
+    }
+    uint32_t head[3];
+    memcpy(head, at, sizeof(head));
+    entry_out->index = cursor->entry_index++;
+    entry_out->mutation_count = head[1];
+    entry_out->bytes = head[0];
+    entry_out->key = (ms_str){at + MS_BT_ENTRY_HEAD_BYTES, head[2]};
+    cursor->next = at + MS_BT_ENTRY_HEAD_BYTES + head[2];
+    cursor->entry_end = at + head[0];
+    return true;
+}
 
 /* False at the end of the entry. */
-bool ms_bt_mutation_cursor_next(ms_bt_mutation_cursor *cursor, ms_bt_mutation *mutation_out);
+static inline bool ms_bt_mutation_cursor_next(ms_bt_mutation_cursor *cursor,
+                                              ms_bt_mutation *mutation_out)
+{
+    const char *at = cursor->next;
+    if (at == cursor->entry_end) {
+        return false;
+    }
+    uint32_t sizes[2];
+    memcpy(sizes, at, sizeof(sizes));
+    memcpy(&mutation_out->timestamp_micros, at + 8, sizeof(int64_t));
+    memcpy(&mutation_out->family, at + 16, sizeof(uint16_t));
+    mutation_out->kind = (ms_bt_mutation_kind)at[18];
+    mutation_out->origin = (ms_bt_timestamp_origin)at[19];
+    mutation_out->end_micros = 0;
+    at += MS_BT_MUTATION_HEAD_BYTES;
+    if (mutation_out->kind == MS_BT_MUTATION_DELETE_FROM_COLUMN) {
+        memcpy(&mutation_out->end_micros, at, sizeof(int64_t));
+        at += sizeof(int64_t);
+    }
+    mutation_out->qualifier = (ms_str){at, sizes[0]};
+    mutation_out->value = (ms_str){at + sizes[0], sizes[1]};
+    cursor->next = at + sizes[0] + sizes[1];
+    return true;
+}
 
 #endif
