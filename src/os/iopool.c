@@ -39,10 +39,12 @@ static ms_iojob *take_job(ms_iopool *pool)
 
 static void run_job(ms_iojob *job)
 {
-    /* After the push the job is its owner's again, and may be gone. */
+    /* After the push, or without one after run, the job is its owner's again, and may be gone. */
     ms_mailbox *reply_to = job->reply_to;
     job->run(job);
-    ms_mailbox_push(reply_to, &job->mail);
+    if (reply_to != NULL) {
+        ms_mailbox_push(reply_to, &job->mail);
+    }
 }
 
 static void thread_main(void *arg)

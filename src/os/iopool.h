@@ -16,7 +16,8 @@
  * A job may not wait: not for another job, not for a consumer, not for a lock that a waiting job
  * could hold, and not for the outside world (pipes, terminals and sockets are polled by the loop).
  * So a queue in front of few threads always moves, and jobs need no priorities. A job finishes only
- * through its mail, never inside ms_iopool_submit.
+ * through its mail, never inside ms_iopool_submit. A job that nobody waits for (the turns of the
+ * store's commit queue) has no reply_to and may submit itself again as the last thing it does.
  *
  * The queue is bounded: a submit beyond the limit is refused, and the caller keeps the job. Callers
  * have a bounded number of jobs each, so that the limit is met only when something is wrong.
@@ -38,7 +39,7 @@ typedef struct ms_iopool ms_iopool;
 typedef struct ms_iojob {
     ms_mail mail;                      /* mail.deliver is set before submit */
     void (*run)(struct ms_iojob *job); /* on a thread of the pool */
-    ms_mailbox *reply_to;
+    ms_mailbox *reply_to;  /* NULL: nobody is told, and run is the last to touch the job */
     struct ms_iojob *next; /* private */
 } ms_iojob;
 
