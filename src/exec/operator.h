@@ -158,6 +158,7 @@ struct ms_op {
     void *host_op;                 /* the driver's record of this operator */
     uint64_t rows_in;
     uint64_t rows_out;
+    uint64_t rows_late; /* dropped because the watermark had passed them */
 };
 
 /*
