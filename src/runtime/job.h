@@ -70,12 +70,12 @@ typedef struct ms_job_options {
 } ms_job_options;
 
 typedef enum ms_job_state {
-    MS_JOB_CREATED,
-    MS_JOB_RUNNING,
-    MS_JOB_FINISHED,
-    MS_JOB_STOPPED,
-    MS_JOB_CANCELED,
-    MS_JOB_FAILED,
+    MS_JOB_STATE_CREATED,
+    MS_JOB_STATE_RUNNING,
+    MS_JOB_STATE_FINISHED,
+    MS_JOB_STATE_STOPPED,
+    MS_JOB_STATE_CANCELED,
+    MS_JOB_STATE_FAILED,
     MS_JOB_STATE_COUNT
 } ms_job_state;
 
