@@ -71,7 +71,7 @@ ms_rc ms_codec_put_str(ms_buf *buf, ms_str text, ms_status *st)
 
 /* Advances by bytes and returns where they start; NULL, and a failed reader, when they are not
  * there. */
-static const char *take(ms_reader *reader, size_t bytes)
+static const char *take(ms_codec_reader *reader, size_t bytes)
 {
     if (reader->failed || bytes > reader->bytes - reader->at) {
         reader->failed = true;
@@ -82,35 +82,35 @@ static const char *take(ms_reader *reader, size_t bytes)
     return start;
 }
 
-uint8_t ms_reader_u8(ms_reader *reader)
+uint8_t ms_codec_reader_u8(ms_codec_reader *reader)
 {
     const char *at = take(reader, 1);
     return at == NULL ? 0 : (uint8_t)*at;
 }
 
-uint16_t ms_reader_u16(ms_reader *reader)
+uint16_t ms_codec_reader_u16(ms_codec_reader *reader)
 {
     const char *at = take(reader, 2);
     return at == NULL ? 0 : ms_codec_load_u16(at);
 }
 
-uint32_t ms_reader_u32(ms_reader *reader)
+uint32_t ms_codec_reader_u32(ms_codec_reader *reader)
 {
     const char *at = take(reader, 4);
     return at == NULL ? 0 : ms_codec_load_u32(at);
 }
 
-uint64_t ms_reader_u64(ms_reader *reader)
+uint64_t ms_codec_reader_u64(ms_codec_reader *reader)
 {
     const char *at = take(reader, 8);
     return at == NULL ? 0 : ms_codec_load_u64(at);
 }
 
-uint64_t ms_reader_varint(ms_reader *reader)
+uint64_t ms_codec_reader_varint(ms_codec_reader *reader)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = ms_reader_u8(reader);
+        uint8_t byte = ms_codec_reader_u8(reader);
         /* The tenth byte has room for one bit; more would be lost. */
         if (shift == 63 && byte > 1) {
             break;
@@ -124,13 +124,13 @@ uint64_t ms_reader_varint(ms_reader *reader)
     return 0;
 }
 
-int64_t ms_reader_signed(ms_reader *reader)
+int64_t ms_codec_reader_signed(ms_codec_reader *reader)
 {
-    uint64_t coded = ms_reader_varint(reader);
+    uint64_t coded = ms_codec_reader_varint(reader);
     return (int64_t)((coded >> 1) ^ (0 - (coded & 1)));
 }
 
-ms_str ms_reader_bytes(ms_reader *reader, size_t bytes)
+ms_str ms_codec_reader_bytes(ms_codec_reader *reader, size_t bytes)
 {
     if (bytes == 0) {
         return (ms_str){0};
@@ -139,24 +139,24 @@ ms_str ms_reader_bytes(ms_reader *reader, size_t bytes)
     return at == NULL ? (ms_str){0} : ms_str_make(at, bytes);
 }
 
-ms_str ms_reader_str(ms_reader *reader)
+ms_str ms_codec_reader_str(ms_codec_reader *reader)
 {
-    uint64_t bytes = ms_reader_varint(reader);
-    return ms_reader_bytes(reader, bytes);
+    uint64_t bytes = ms_codec_reader_varint(reader);
+    return ms_codec_reader_bytes(reader, bytes);
 }
 
-size_t ms_reader_count(ms_reader *reader, size_t element_bytes_min)
+size_t ms_codec_reader_count(ms_codec_reader *reader, size_t element_bytes_min)
 {
     MS_ASSERT(element_bytes_min != 0);
-    uint64_t count = ms_reader_varint(reader);
-    if (count > ms_reader_left_bytes(reader) / element_bytes_min) {
+    uint64_t count = ms_codec_reader_varint(reader);
+    if (count > ms_codec_reader_left_bytes(reader) / element_bytes_min) {
         reader->failed = true;
         return 0;
     }
     return count;
 }
 
-ms_rc ms_reader_check(const ms_reader *reader, const char *what, ms_status *st)
+ms_rc ms_codec_reader_check(const ms_codec_reader *reader, const char *what, ms_status *st)
 {
     if (!reader->failed) {
         return MS_OK;
@@ -166,12 +166,13 @@ ms_rc ms_reader_check(const ms_reader *reader, const char *what, ms_status *st)
                             reader->bytes);
 }
 
-ms_rc ms_reader_finish(const ms_reader *reader, const char *what, ms_status *st)
+ms_rc ms_codec_reader_finish(const ms_codec_reader *reader, const char *what, ms_status *st)
 {
-    MS_TRY(ms_reader_check(reader, what, st));
-    if (ms_reader_left_bytes(reader) == 0) {
+    MS_TRY(ms_codec_reader_check(reader, what, st));
+    if (ms_codec_reader_left_bytes(reader) == 0) {
         return MS_OK;
     }
     ms_status_set(st, MS_CORRUPT_DATA, ms_span_none, "%s cannot be read", what);
-    return ms_status_detail(st, "%zu bytes are left behind its end", ms_reader_left_bytes(reader));
+    return ms_status_detail(st, "%zu bytes are left behind its end",
+                            ms_codec_reader_left_bytes(reader));
 }

@@ -7,14 +7,14 @@
  *     MS_TRY(ms_codec_put_u32(&buf, version, st));
  *     MS_TRY(ms_codec_put_str(&buf, name, st));
  *
- *     ms_reader reader = ms_reader_make(bytes);
- *     uint32_t version = ms_reader_u32(&reader);
- *     ms_str name = ms_reader_str(&reader);
- *     MS_TRY(ms_reader_finish(&reader, "the manifest", st));        all read, nothing left
+ *     ms_codec_reader reader = ms_codec_reader_make(bytes);
+ *     uint32_t version = ms_codec_reader_u32(&reader);
+ *     ms_str name = ms_codec_reader_str(&reader);
+ *     MS_TRY(ms_codec_reader_finish(&reader, "the manifest", st));        all read, nothing left
  *
  * A reader never passes its end. The first read that would, and a malformed integer, fail the
  * reader for good: this and all later reads give 0 or an empty text, so that a decoder checks once,
- * at its end, or before it trusts a count (ms_reader_count).
+ * at its end, or before it trusts a count (ms_codec_reader_count).
  *
  * A varint is the unsigned LEB128 form: seven bits a byte, lowest first, at most ten bytes; a
  * signed one is zigzag coded first (0, -1, 1, -2, ...).
@@ -102,53 +102,55 @@ ms_rc ms_codec_put_str(ms_buf *buf, ms_str text, ms_status *st) MS_MUST_USE;
 /* Reading. */
 
 /* Fields are private. */
-typedef struct ms_reader {
+typedef struct ms_codec_reader {
     const char *start;
     size_t bytes;
     size_t at;
     bool failed;
-} ms_reader;
+} ms_codec_reader;
 
-static inline ms_reader ms_reader_make(ms_str bytes)
+static inline ms_codec_reader ms_codec_reader_make(ms_str bytes)
 {
-    return (ms_reader){.start = bytes.ptr, .bytes = bytes.bytes};
+    return (ms_codec_reader){.start = bytes.ptr, .bytes = bytes.bytes};
 }
 
-uint8_t ms_reader_u8(ms_reader *reader);
-uint16_t ms_reader_u16(ms_reader *reader);
-uint32_t ms_reader_u32(ms_reader *reader);
-uint64_t ms_reader_u64(ms_reader *reader);
-uint64_t ms_reader_varint(ms_reader *reader);
-int64_t ms_reader_signed(ms_reader *reader);
+uint8_t ms_codec_reader_u8(ms_codec_reader *reader);
+uint16_t ms_codec_reader_u16(ms_codec_reader *reader);
+uint32_t ms_codec_reader_u32(ms_codec_reader *reader);
+uint64_t ms_codec_reader_u64(ms_codec_reader *reader);
+uint64_t ms_codec_reader_varint(ms_codec_reader *reader);
+int64_t ms_codec_reader_signed(ms_codec_reader *reader);
 
 /* The next bytes, borrowed. */
-ms_str ms_reader_bytes(ms_reader *reader, size_t bytes);
+ms_str ms_codec_reader_bytes(ms_codec_reader *reader, size_t bytes);
 
 /* A text written by ms_codec_put_str, borrowed. */
-ms_str ms_reader_str(ms_reader *reader);
+ms_str ms_codec_reader_str(ms_codec_reader *reader);
 
 /*
  * A varint that says how many elements follow, each of at least element_bytes_min bytes (not 0). A
  * count that the bytes left cannot hold fails the reader, so that a damaged file cannot ask for
  * memory without bound.
  */
-size_t ms_reader_count(ms_reader *reader, size_t element_bytes_min);
+size_t ms_codec_reader_count(ms_codec_reader *reader, size_t element_bytes_min);
 
-static inline size_t ms_reader_left_bytes(const ms_reader *reader)
+static inline size_t ms_codec_reader_left_bytes(const ms_codec_reader *reader)
 {
     return reader->bytes - reader->at;
 }
 
-static inline bool ms_reader_is_ok(const ms_reader *reader)
+static inline bool ms_codec_reader_is_ok(const ms_codec_reader *reader)
 {
     return !reader->failed;
 }
 
 /* MS_CORRUPT_DATA when the reader failed; what names the thing that was read ("the manifest"). */
-ms_rc ms_reader_check(const ms_reader *reader, const char *what, ms_status *st) MS_MUST_USE;
+ms_rc ms_codec_reader_check(const ms_codec_reader *reader, const char *what,
+                            ms_status *st) MS_MUST_USE;
 
 /* Same, and also when bytes are left. */
-ms_rc ms_reader_finish(const ms_reader *reader, const char *what, ms_status *st) MS_MUST_USE;
+ms_rc ms_codec_reader_finish(const ms_codec_reader *reader, const char *what,
+                             ms_status *st) MS_MUST_USE;
 
 /* Checks. */
 

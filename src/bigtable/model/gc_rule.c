@@ -173,9 +173,9 @@ ms_rc ms_bt_gc_rule_encode(const ms_bt_gc_rule *rule, ms_buf *buf, ms_status *st
     return MS_OK;
 }
 
-static const ms_bt_gc_rule *decode_depth(ms_reader *reader, ms_arena *arena, unsigned depth)
+static const ms_bt_gc_rule *decode_depth(ms_codec_reader *reader, ms_arena *arena, unsigned depth)
 {
-    uint8_t kind = ms_reader_u8(reader);
+    uint8_t kind = ms_codec_reader_u8(reader);
     if (kind == 0) {
         return NULL;
     }
@@ -186,7 +186,7 @@ static const ms_bt_gc_rule *decode_depth(ms_reader *reader, ms_arena *arena, uns
     ms_bt_gc_rule *rule = ms_arena_new(arena, ms_bt_gc_rule);
     rule->kind = (ms_bt_gc_rule_kind)kind;
     if (!is_list(rule)) {
-        int64_t value = ms_reader_signed(reader);
+        int64_t value = ms_codec_reader_signed(reader);
         if (rule->kind == MS_BT_GC_MAX_VERSIONS) {
             rule->max_versions = (int32_t)value;
         } else {
@@ -194,7 +194,7 @@ static const ms_bt_gc_rule *decode_depth(ms_reader *reader, ms_arena *arena, uns
         }
         return rule;
     }
-    rule->rule_count = ms_reader_count(reader, 1);
+    rule->rule_count = ms_codec_reader_count(reader, 1);
     const ms_bt_gc_rule **list = ms_arena_array(arena, const ms_bt_gc_rule *, rule->rule_count);
     rule->rules = list;
     for (size_t i = 0; i < rule->rule_count; i++) {
@@ -207,10 +207,10 @@ static const ms_bt_gc_rule *decode_depth(ms_reader *reader, ms_arena *arena, uns
     return rule;
 }
 
-const ms_bt_gc_rule *ms_bt_gc_rule_decode(ms_reader *reader, ms_arena *arena)
+const ms_bt_gc_rule *ms_bt_gc_rule_decode(ms_codec_reader *reader, ms_arena *arena)
 {
     const ms_bt_gc_rule *rule = decode_depth(reader, arena, 1);
-    return ms_reader_is_ok(reader) ? rule : NULL;
+    return ms_codec_reader_is_ok(reader) ? rule : NULL;
 }
 
 size_t ms_bt_gc_rule_wire_bytes(const ms_bt_gc_rule *rule)

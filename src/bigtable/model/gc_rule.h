@@ -57,7 +57,7 @@ ms_rc ms_bt_gc_rule_render(const ms_bt_gc_rule *rule, ms_buf *buf, ms_status *st
 /* The stored form. Decoding gives NULL for the absent rule, and for a damaged text, in which case
  * the reader has failed. */
 ms_rc ms_bt_gc_rule_encode(const ms_bt_gc_rule *rule, ms_buf *buf, ms_status *st) MS_MUST_USE;
-const ms_bt_gc_rule *ms_bt_gc_rule_decode(ms_reader *reader, ms_arena *arena);
+const ms_bt_gc_rule *ms_bt_gc_rule_decode(ms_codec_reader *reader, ms_arena *arena);
 
 /* Bytes of the rule as a message on the wire. */
 size_t ms_bt_gc_rule_wire_bytes(const ms_bt_gc_rule *rule);
