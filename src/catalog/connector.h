@@ -50,15 +50,25 @@ typedef uint8_t ms_changelog;
 /*
  * How a running face makes its task run again: call it from any thread, any number of times, as
  * long as the face is open; it is cheap when the task is awake.
+ *
+ * wake_at is for a face that has to wait for the clock (a rate limit): the task runs again at that
+ * time of ms_env_mono_ns(), or soon after. Of several times the earliest counts, and the task may
+ * run for other reasons before: a face that is asked too early asks again. Thread: task.
  */
 typedef struct ms_waker {
     void (*wake)(void *task);
     void *task;
+    void (*wake_at)(void *task, int64_t mono_ns);
 } ms_waker;
 
 static inline void ms_wake(const ms_waker *waker)
 {
     waker->wake(waker->task);
+}
+
+static inline void ms_wake_at(const ms_waker *waker, int64_t mono_ns)
+{
+    waker->wake_at(waker->task, mono_ns);
 }
 
 /*
