@@ -29,6 +29,7 @@ typedef struct ms_column {
     ms_column_kind kind;
     const ms_type *type;
     const ms_expr *expr; /* COMPUTED */
+    ms_str expr_sql;     /* COMPUTED: as DESCRIBE and SHOW CREATE print it */
     ms_str metadata_key; /* METADATA */
     bool is_virtual;     /* METADATA: readable only */
     ms_str comment;
@@ -50,6 +51,7 @@ typedef struct ms_option_list {
 typedef struct ms_watermark_def {
     uint32_t column;     /* the rowtime column, ordinal among all columns */
     const ms_expr *expr; /* same type as the column */
+    ms_str expr_sql;     /* as DESCRIBE and SHOW CREATE print it */
     ms_span span;
 } ms_watermark_def;
 
