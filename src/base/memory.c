@@ -30,9 +30,12 @@ static size_t at_least_one(size_t bytes)
 
 static void *heap_calloc(size_t count, size_t bytes)
 {
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, bytes, &total)) {
+        return NULL;
+    }
     count_allocation();
-    bool empty = count == 0 || bytes == 0;
-    return empty ? calloc(1, 1) : calloc(count, bytes);
+    return calloc(1, at_least_one(total));
 }
 
 static void *heap_aligned(size_t bytes, size_t align)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What unit tests of all folders share: cmocka with the headers that it needs, and a few checks of
+ * our own. A test program includes this first.
+ */
+#ifndef MS_TESTS_UNIT_TESTING_H
+#define MS_TESTS_UNIT_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+#define assert_str_equal(text, literal)                                                            \
+    do {                                                                                           \
+        ms_str assert_str = (text);                                                                \
+        assert_int_equal(assert_str.bytes, strlen(literal));                                       \
+        assert_memory_equal(assert_str.bytes != 0 ? assert_str.ptr : "", (literal),                \
+                            assert_str.bytes);                                                     \
+    } while (0)
+
+/* Fails with the message of the status, which says more than the code. */
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        if ((call) != MS_OK) {                                                                     \
+            fail_msg("%s: %s (%s)", #call, st.message, st.detail);                                 \
+        }                                                                                          \
+    } while (0)
+
+/* Runs fn(arg) in a child process, silenced. Returns the signal that ended it, or 0. */
+static inline int run_in_child(void (*fn)(void *arg), void *arg)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int quiet = open("/dev/null", O_WRONLY);
+        if (quiet >= 0) {
+            dup2(quiet, STDERR_FILENO);
+        }
+        signal(SIGABRT, SIG_DFL);
+        fn(arg);
+        _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        return -1;
+    }
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* A bug is caught: fn(arg) aborts. */
+#define assert_aborts(fn, arg) assert_int_equal(run_in_child((fn), (arg)), SIGABRT)
+
+#endif
