@@ -128,6 +128,12 @@ typedef enum ms_resume { MS_RESUME_ASK, MS_RESUME_YES, MS_RESUME_FRESH } ms_resu
  */
 MS_API void ms_session_set_resume(ms_session *session, ms_resume resume);
 
+/*
+ * Makes queries give every change, with "op" first when printed, instead of their final rows. An
+ * unbounded query always does. Thread: the session's. Since: 0.1.
+ */
+MS_API void ms_session_set_changelog(ms_session *session, bool changelog);
+
 /* ---- Scripts ---- */
 
 /*
@@ -244,7 +250,6 @@ typedef enum ms_result_format {
 typedef struct ms_print_options {
     uint32_t struct_bytes;
     ms_result_format format;
-    bool changelog; /* every change, with "op" first; always so when the query is unbounded */
     /* Takes printed bytes; false ends the printing quietly (a reader that went away). */
     bool (*write)(void *arg, ms_str bytes);
     void *arg;

@@ -35,7 +35,8 @@ typedef enum ms_setting {
     MS_SETTING_OPTIMIZER,           /* 0 off, 1 on: the optimise rule group */
     MS_SETTING_BATCH_ROWS,
     MS_SETTING_RING_SLOTS,
-    MS_SETTING_MEMORY_LIMIT, /* bytes of one job */
+    MS_SETTING_RECYCLE_BATCHES, /* 0: as many as all rings hold */
+    MS_SETTING_MEMORY_LIMIT,    /* bytes of one job */
     MS_SETTING_BIGTABLE_BACKEND,
     MS_SETTING_BIGTABLE_SYNC,    /* 0 group, 1 checkpoint, 2 os */
     MS_SETTING_RESULT_MAX_WIDTH, /* characters of a column in tableau */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the bigtable connector asks of the engine: a client for the backend that the session chose.
+ * The engine binds one of these to the connector in the registry (ms_plan_env.service).
+ *
+ * Ownership: the engine owns service and client; both outlive every job. Thread: session for open.
+ */
+#ifndef MS_CONNECTOR_BIGTABLE_SERVICE_H
+#define MS_CONNECTOR_BIGTABLE_SERVICE_H
+
+#include "bigtable/client/client.h"
+
+typedef struct ms_bigtable_service ms_bigtable_service;
+struct ms_bigtable_service {
+    /*
+     * The client, made on first use: opens the embedded store, which may block. Called from prepare
+     * of a scan or sink, and by commands. Errors: MS_DATA_DIR_IN_USE, MS_IO_ERROR, MS_NOT_SUPPORTED
+     * for backends that are not built.
+     */
+    ms_rc (*open)(ms_bigtable_service *service, ms_bt_client **client_out, ms_status *st);
+};
+
+#endif

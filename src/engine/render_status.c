@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Errors and warnings as text with carets, or as one JSON object on a line.
+ */
+#include "engine/engine_priv.h"
+#include "engine/render.h"
+
+#define RENDER_BYTES                                                                               \
+    (16u << 10) /* message, detail, hint and a window of the source line, escaped */
+
+static const ms_source *source_of(const ms_status *st, const ms_script *script)
+{
+    bool has_place = script != NULL && (st->span.start != 0 || st->span.end != 0);
+    return has_place ? msi_script_source(script) : NULL;
+}
+
+static ms_rc text_form(const ms_status *st, const ms_script *script, bool warning, ms_buf *out,
+                       ms_status *inner)
+{
+    const char *severity = warning ? "warning" : "error";
+    if (st->code == MS_OK) {
+        MS_TRY(ms_buf_format(out, inner, "%s: %s\n", warning ? "warning" : "note", st->message));
+    } else {
+        MS_TRY(
+            ms_buf_format(out, inner, "%s[%s]: %s\n", severity, ms_rc_name(st->code), st->message));
+    }
+    const ms_source *source = source_of(st, script);
+    if (source != NULL) {
+        ms_arena arena;
+        ms_arena_init(&arena, 0);
+        ms_rc rc = ms_buf_append(out, ms_source_render(source, st->span, &arena), inner);
+        ms_arena_release(&arena);
+        MS_TRY(rc);
+    }
+    if (st->detail[0] != '\0') {
+        MS_TRY(ms_buf_format(out, inner, "detail: %s\n", st->detail));
+    }
+    if (st->hint[0] != '\0') {
+        MS_TRY(ms_buf_format(out, inner, "hint: %s\n", st->hint));
+    }
+    return MS_OK;
+}
+
+static ms_rc member(ms_buf *out, const char *name, const char *value, ms_status *inner)
+{
+    MS_TRY(ms_buf_format(out, inner, "\"%s\":", name));
+    if (value[0] == '\0') {
+        return ms_buf_append(out, ms_str_lit("null"), inner);
+    }
+    return msi_json_string(out, ms_str_cstr(value), inner);
+}
+
+static ms_rc json_place(const ms_status *st, const ms_script *script, uint32_t statement,
+                        ms_buf *out, ms_status *inner)
+{
+    const ms_source *source = source_of(st, script);
+    if (source == NULL) {
+        MS_TRY(
+            ms_buf_append(out, ms_str_lit(",\"file\":null,\"line\":null,\"column\":null"), inner));
+    } else {
+        ms_source_place place = ms_source_locate(source, st->span.start);
+        MS_TRY(ms_buf_append(out, ms_str_lit(",\"file\":"), inner));
+        MS_TRY(msi_json_string(out, source->name, inner));
+        MS_TRY(ms_buf_format(out, inner, ",\"line\":%u,\"column\":%u", place.line, place.column));
+    }
+    return ms_buf_format(out, inner, ",\"statement\":%u}}\n", statement + 1);
+}
+
+static ms_rc json_form(const ms_status *st, const ms_script *script, uint32_t statement,
+                       bool warning, ms_buf *out, ms_status *inner)
+{
+    MS_TRY(ms_buf_format(out, inner, "{\"%s\":{", warning ? "warning" : "error"));
+    MS_TRY(member(out, "code", ms_rc_name(st->code), inner));
+    MS_TRY(ms_buf_append_byte(out, ',', inner));
+    MS_TRY(member(out, "sqlstate", ms_rc_sqlstate(st->code), inner));
+    MS_TRY(ms_buf_append_byte(out, ',', inner));
+    MS_TRY(member(out, "message", st->message, inner));
+    MS_TRY(ms_buf_append_byte(out, ',', inner));
+    MS_TRY(member(out, "detail", st->detail, inner));
+    MS_TRY(ms_buf_append_byte(out, ',', inner));
+    MS_TRY(member(out, "hint", st->hint, inner));
+    return json_place(st, script, statement, out, inner);
+}
+
+size_t ms_status_render(const ms_status *st, const ms_script *script, uint32_t statement,
+                        ms_error_format format, bool warning, char *out, size_t size)
+{
+    if (size == 0) {
+        return 0;
+    }
+    ms_status inner = {0};
+    ms_buf buf;
+    ms_buf_init(&buf, RENDER_BYTES);
+    ms_rc rc = format == MS_ERROR_JSON ? json_form(st, script, statement, warning, &buf, &inner)
+                                       : text_form(st, script, warning, &buf, &inner);
+    (void)rc; /* a text beyond the limit is shown as far as it goes */
+    size_t bytes = buf.bytes < size - 1 ? buf.bytes : size - 1;
+    if (bytes > 0) {
+        memcpy(out, buf.ptr, bytes);
+    }
+    out[bytes] = '\0';
+    ms_buf_release(&buf);
+    return bytes;
+}

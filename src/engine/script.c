@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scripts: text to statements, and one statement at a time into an execution.
+ */
+#include "engine/engine_priv.h"
+
+#include "bind/bind.h"
+#include "opt/opt.h"
+
+ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **script_out,
+                     ms_status *st)
+{
+    ms_script *script = ms_mem_calloc(1, sizeof *script);
+    script->session = session;
+    ms_arena_init(&script->arena, 0);
+    *script_out = script;
+    ms_str own_name = ms_arena_copy_str(&script->arena, name);
+    if (text.bytes > MS_LIMIT_SCRIPT_BYTES) {
+        return ms_status_set(st, MS_STATEMENT_TOO_LARGE, ms_span_none,
+                             "the script has %zu bytes, more than %u", text.bytes,
+                             MS_LIMIT_SCRIPT_BYTES);
+    }
+    ms_str own_text = ms_arena_copy_str(&script->arena, text);
+    MS_TRY(ms_source_init(&script->source, own_name, own_text, st));
+    return ms_source_substitute(&script->source, session->variables, session->variable_count,
+                                &script->arena, st);
+}
+
+void ms_script_close(ms_script *script)
+{
+    if (script != NULL) {
+        ms_arena_release(&script->arena);
+        ms_mem_free(script);
+    }
+}
+
+const ms_source *msi_script_source(const ms_script *script)
+{
+    return &script->source;
+}
+
+bool msi_is_insert(const ms_ast_stmt *stmt)
+{
+    return stmt->kind == MS_AST_INSERT || stmt->kind == MS_AST_STATEMENT_SET;
+}
+
+bool msi_is_job(const ms_ast_stmt *stmt)
+{
+    return stmt->kind == MS_AST_QUERY_STMT || msi_is_insert(stmt);
+}
+
+ms_rc ms_script_parse(ms_script *script, ms_status *st)
+{
+    MS_TRY(ms_sql_parse_script(&script->source, &script->arena, &script->ast, st));
+    for (uint32_t i = 0; i < script->ast->stmt_count; i++) {
+        script->job_count += msi_is_insert(script->ast->stmts[i]) ? 1 : 0;
+    }
+    return MS_OK;
+}
+
+uint32_t ms_script_statement_count(const ms_script *script)
+{
+    return script->ast != NULL ? script->ast->stmt_count : 0;
+}
+
+static ms_execution *execution_create(ms_script *script, uint32_t statement)
+{
+    ms_execution *execution = ms_mem_calloc(1, sizeof *execution);
+    execution->script = script;
+    execution->statement = statement;
+    ms_arena_init(&execution->arena, 0);
+    ms_arena_init(&execution->cells, 0);
+    return execution;
+}
+
+static uint32_t job_parallelism(const ms_settings *settings)
+{
+    ms_option_value given = ms_settings_value(settings, MS_SETTING_PARALLELISM);
+    return given.has_value ? (uint32_t)given.i64 : (uint32_t)ms_thread_cpu_count();
+}
+
+static ms_opt_settings opt_settings(const ms_session *session, ms_arena *arena)
+{
+    const ms_settings *settings = session->settings;
+    return (ms_opt_settings){
+        .parallelism = job_parallelism(settings),
+        .parallelism_is_explicit = ms_settings_value(settings, MS_SETTING_PARALLELISM).is_set,
+        .overflow_is_error = ms_settings_value(settings, MS_SETTING_OVERFLOW).i64 == 1,
+        .coalesce = ms_settings_value(settings, MS_SETTING_COALESCE).i64 == 0,
+        .optimise = ms_settings_value(settings, MS_SETTING_OPTIMIZER).i64 != 0,
+        .result_is_changelog = session->changelog,
+        .watermark_interval_ms = ms_settings_value(settings, MS_SETTING_WATERMARK_INTERVAL).i64,
+        .local_time_zone = msi_session_zone(session, arena),
+    };
+}
+
+ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *stmt_arena,
+                         ms_execution *execution, ms_status *st)
+{
+    ms_session *session = script->session;
+    session->engine->bigtable.session = session;
+    bool is_batch = ms_settings_value(session->settings, MS_SETTING_RUNTIME_MODE).i64 == 1;
+    ms_bind_env bind_env = {
+        .arena = stmt_arena, .catalog = session->catalog, .is_streaming = !is_batch};
+    const ms_lplan *logical = NULL;
+    if (stmt->kind == MS_AST_EXPLAIN) {
+        MS_TRY(ms_bind_explain(&bind_env, ms_ast_explain_of(stmt), &logical, st));
+    } else {
+        MS_TRY(ms_bind_statement(&bind_env, stmt, &logical, st));
+    }
+    ms_opt_env opt_env = {
+        .arena = stmt_arena,
+        .job_arena = &execution->arena,
+        .registry = &session->engine->registry,
+        .sql = ms_source_slice(&script->source, stmt->span),
+        .settings = opt_settings(session, stmt_arena),
+    };
+    return ms_opt_plan(&opt_env, logical, &execution->plan, st);
+}
+
+static ms_rc execute_job(ms_script *script, const ms_ast_stmt *stmt, bool explain_only,
+                         ms_arena *stmt_arena, ms_execution *execution, ms_status *st)
+{
+    bool is_explain = explain_only || stmt->kind == MS_AST_EXPLAIN;
+    if (!is_explain && msi_is_insert(stmt)) {
+        MS_TRY(msi_script_begin(script, st));
+        MS_TRY(msi_job_is_complete(script, execution->statement, &execution->is_skipped, st));
+        if (execution->is_skipped) {
+            return MS_OK;
+        }
+    }
+    MS_TRY(msi_plan_statement(script, stmt, stmt_arena, execution, st));
+    return is_explain ? msi_execute_explain(execution, st) : msi_execution_start(execution, st);
+}
+
+ms_rc ms_script_execute(ms_script *script, uint32_t statement, bool explain_only,
+                        ms_execution **execution_out, ms_status *st)
+{
+    *execution_out = NULL;
+    MS_ASSERT(statement < ms_script_statement_count(script));
+    const ms_ast_stmt *stmt = script->ast->stmts[statement];
+    ms_execution *execution = execution_create(script, statement);
+    ms_rc rc;
+    if (msi_is_job(stmt) || stmt->kind == MS_AST_EXPLAIN) {
+        ms_arena stmt_arena;
+        ms_arena_init(&stmt_arena, 0);
+        rc = execute_job(script, stmt, explain_only, &stmt_arena, execution, st);
+        ms_arena_release(&stmt_arena);
+    } else {
+        rc = msi_execute_utility(script, stmt, execution, st);
+    }
+    if (rc != MS_OK) {
+        ms_execution_close(execution);
+        return rc;
+    }
+    *execution_out = execution;
+    return MS_OK;
+}
+
+/* Checking. */
+
+typedef struct check_run {
+    ms_script *script;
+    void (*report)(void *arg, uint32_t statement, const ms_status *st);
+    void *arg;
+    uint32_t errors;
+} check_run;
+
+static void check_warn(check_run *run, uint32_t statement, ms_span span, const char *text,
+                       const char *hint)
+{
+    ms_status warning = {.span = span};
+    snprintf(warning.message, sizeof warning.message, "%s", text);
+    snprintf(warning.hint, sizeof warning.hint, "%s", hint);
+    run->report(run->arg, statement, &warning);
+}
+
+static ms_rc check_one(check_run *run, uint32_t statement, ms_status *st)
+{
+    ms_script *script = run->script;
+    const ms_ast_stmt *stmt = script->ast->stmts[statement];
+    ms_execution *execution = execution_create(script, statement);
+    ms_arena stmt_arena;
+    ms_arena_init(&stmt_arena, 0);
+    ms_rc rc;
+    if (msi_is_job(stmt) || stmt->kind == MS_AST_EXPLAIN) {
+        rc = msi_plan_statement(script, stmt, &stmt_arena, execution, st);
+        bool is_last = statement + 1 == script->ast->stmt_count;
+        if (rc == MS_OK && stmt->kind == MS_AST_QUERY_STMT && !is_last &&
+            !execution->plan->is_bounded) {
+            check_warn(run, statement, stmt->span,
+                       "this query is unbounded, so the statements after it do not run",
+                       "Make it the last statement.");
+        }
+    } else {
+        rc = msi_execute_utility(script, stmt, execution, st);
+    }
+    ms_arena_release(&stmt_arena);
+    ms_execution_close(execution);
+    return rc;
+}
+
+uint32_t ms_script_check(ms_script *script,
+                         void (*report)(void *arg, uint32_t statement, const ms_status *st),
+                         void *arg)
+{
+    check_run run = {script, report, arg, 0};
+    for (uint32_t i = 0; i < ms_script_statement_count(script); i++) {
+        ms_status st = {0};
+        if (check_one(&run, i, &st) != MS_OK) {
+            run.errors++;
+            report(arg, i, &st);
+        }
+    }
+    return run.errors;
+}
