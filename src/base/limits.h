@@ -34,10 +34,12 @@
 #define MS_KEY_GROUPS 128u
 #define MS_LIMIT_OPS_PER_JOB 4096u
 #define MS_LIMIT_CHECKPOINT_BYTES (4ull << 30)
+#define MS_LIMIT_SNAPSHOT_BYTES (64u << 20) /* of one operator in one subtask: a million splits */
 
 /* Mutex ranks: a thread may take a mutex only when it holds none of an equal or higher rank. */
 #define MS_RANK_ENGINE 10
 #define MS_RANK_JOB 20
+#define MS_RANK_BT_CLIENT 25
 #define MS_RANK_STORE_STRIPE 30
 #define MS_RANK_STORE_QUEUE 40
 #define MS_RANK_STORE_SCHEMA 50

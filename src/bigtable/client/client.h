@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Bigtable client: the one way by which connectors, functions and commands reach a Bigtable,
- * whichever transport lies below (the embedded store in process, gRPC to a server). It checks
- * nothing that the service checks, retries what the service's clients retry where the transport can
- * have passing failures, and bounds what is outstanding.
+ * whichever transport lies below (client/transport.h: the embedded store in process; gRPC fits
+ * below the same calls). It checks nothing that the service checks, and bounds what is outstanding.
+ * It repeats nothing: the embedded store has no failures that pass by themselves. A transport that
+ * has gets its retries here, where a call can be started again without its caller.
  *
  * Every call is asynchronous. The caller owns a call object, submits it, and gets its done function
  * called later, on the thread that drains the mailbox that the call names: never inline, never on
@@ -37,6 +38,7 @@
 #include "bigtable/model/table.h"
 
 struct ms_mailbox;
+struct ms_parker;
 struct ms_bt_transport;
 
 typedef struct ms_bt_client ms_bt_client;
@@ -109,8 +111,9 @@ static inline bool ms_bt_call_is_outstanding(const ms_bt_call *call)
  */
 void ms_bt_call_cancel(ms_bt_call *call);
 
-/* Drains the mailbox of a call until it is done. For commands and tests; a worker never waits. */
-void ms_bt_call_wait(ms_bt_call *call);
+/* Drains the mailbox of a call, sleeping on its parker, until the call is done. For commands and
+ * tests; a worker never waits. */
+void ms_bt_call_wait(ms_bt_call *call, struct ms_parker *parker);
 
 /* Writing. */
 
@@ -171,7 +174,7 @@ typedef struct ms_bt_read_options {
     const ms_bt_filter *filter; /* NULL: every cell */
     int64_t rows_limit;         /* 0: all */
     uint32_t page_rows_max;     /* a page ends after this many rows; 0: 1000 */
-    size_t page_bytes_max;      /* or before the row that would pass this; 0: 1 MiB */
+    size_t page_bytes_max;      /* or with the row that reaches this; 0: 1 MiB */
 } ms_bt_read_options;
 
 typedef enum ms_bt_poll {
@@ -196,10 +199,8 @@ typedef struct ms_bt_read ms_bt_read;
 ms_bt_read *ms_bt_client_read_rows(ms_bt_client *client, const ms_bt_read_options *options,
                                    struct ms_mailbox *mailbox, void (*wake)(void *arg), void *arg);
 
-/*
- * The next page, which the consumer holds until it gives it back. At most one page is held. A page
- * has at least one row; a row larger than page_bytes_max comes in a page of its own.
- */
+/* The next page, which the consumer holds until it gives it back. At most one page is held, and it
+ * has at least one row. */
 ms_bt_poll ms_bt_read_poll(ms_bt_read *read, const ms_bt_page **page_out);
 
 /* Gives the held page back. */
@@ -220,13 +221,13 @@ typedef struct ms_bt_read_stats {
 ms_bt_read_stats ms_bt_read_get_stats(const ms_bt_read *read);
 
 /* Like ms_bt_call_wait: drains the mailbox until polling gives something else than PENDING. */
-ms_bt_poll ms_bt_read_wait(ms_bt_read *read, const ms_bt_page **page_out);
+ms_bt_poll ms_bt_read_wait(ms_bt_read *read, struct ms_parker *parker, const ms_bt_page **page_out);
 
 /*
- * Ends a read in any state; a held page is gone. wake is not called any more. Memory that a turn of
- * the store still works on is freed when the mailbox delivers its end, so the mailbox must be
- * drained once more before it is destroyed: ms_bt_read_close returns false while that is owed, and
- * then calls closed(arg) through the mailbox, if closed is not NULL.
+ * Ends a read in any state; a held page is gone, and wake is not called any more. True: all is
+ * over. False: the transport still works on a page; the read ends, and closed(arg) is called where
+ * it is not NULL, when the mailbox delivers that, so the mailbox must live and be drained until
+ * then.
  */
 bool ms_bt_read_close(ms_bt_read *read, void (*closed)(void *arg), void *arg);
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this folder share: the client itself and its part of a call object.
+ */
+#ifndef MS_BIGTABLE_CLIENT_CLIENT_PRIV_H
+#define MS_BIGTABLE_CLIENT_CLIENT_PRIV_H
+
+#include "bigtable/client/transport.h"
+#include "os/thread.h"
+
+struct ms_bt_client {
+    ms_bt_transport *transport;
+    uint32_t mutations_max;
+    uint64_t bytes_max;
+
+    ms_mutex mutex;     /* guards all below */
+    ms_bt_call *oldest; /* calls that wait for room, in order */
+    ms_bt_call *newest;
+    uint64_t mutations; /* held by the transport */
+    uint64_t bytes;
+    uint64_t open_count; /* calls outstanding and reads open */
+};
+
+/* The client's part of a call object. */
+typedef struct msi_call_state {
+    ms_mail mail;
+    ms_bt_call *next; /* in the queue of the client */
+    uint32_t mutations;
+    bool is_waiting; /* in the queue of the client */
+    uint64_t bytes;
+} msi_call_state;
+
+_Static_assert(sizeof(msi_call_state) <= MS_BT_CALL_PRIVATE_BYTES, "fits into the call");
+
+static inline msi_call_state *msi_client_call_state(ms_bt_call *call)
+{
+    return (msi_call_state *)(void *)call->client_state;
+}
+
+/* Failed entries: failures.c. */
+void msi_failures_init(ms_bt_failures *failures);
+void msi_failures_release(ms_bt_failures *failures);
+void msi_failures_reset(ms_bt_failures *failures);
+uint32_t msi_failures_get(const ms_bt_failures *failures, uint32_t i, ms_bt_status *status_out);
+
+/* Counts what must be over before the client is destroyed. */
+void msi_client_add_open(ms_bt_client *client);
+void msi_client_remove_open(ms_bt_client *client);
+
+#endif

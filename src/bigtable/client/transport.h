@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lies below the client: a transport carries calls and reads to a Bigtable and brings the
+ * answers back. The embedded store is one; gRPC is another. A transport knows nothing of flow
+ * control, mailboxes of callers or pages held by consumers; it starts what it is given, from any
+ * thread, without blocking, and says when it is over, from any thread.
+ *
+ * A call: start is called once; the transport fills the answers of the typed call (client.h) and
+ * ends it with ms_bt_call_finish, after which the object is no longer its own. It keeps what it
+ * needs in between in call->transport_state.
+ *
+ * A read: read_open once; then read_fill again and again, one at a time, each ended by
+ * ms_bt_attempt_finish; read_close once, when no fill is under way. Everything about a read happens
+ * on the consumer's thread except the work on a fill.
+ *
+ * Ownership: a transport belongs to whoever made it and outlives its clients. Thread: as said.
+ */
+#ifndef MS_BIGTABLE_CLIENT_TRANSPORT_H
+#define MS_BIGTABLE_CLIENT_TRANSPORT_H
+
+#include "bigtable/client/client.h"
+#include "os/mailbox.h"
+
+typedef struct ms_bt_transport ms_bt_transport;
+typedef struct ms_bt_attempt ms_bt_attempt;
+
+typedef struct ms_bt_transport_class {
+    const char *name;
+    void (*start)(ms_bt_transport *transport, ms_bt_call *call);
+    /* A hint; the call may be over already, but was not delivered yet. Thread: the caller's. */
+    void (*cancel)(ms_bt_transport *transport, ms_bt_call *call);
+    void (*read_open)(ms_bt_transport *transport, ms_bt_attempt *attempt);
+    void (*read_fill)(ms_bt_transport *transport, ms_bt_attempt *attempt);
+    void (*read_cancel)(ms_bt_transport *transport, ms_bt_attempt *attempt);
+    void (*read_close)(ms_bt_transport *transport, ms_bt_attempt *attempt);
+} ms_bt_transport_class;
+
+/* What every transport begins with. */
+struct ms_bt_transport {
+    const ms_bt_transport_class *class;
+};
+
+/* Calls. */
+
+/* The call is over: status and answers are filled. Thread: any. */
+void ms_bt_call_finish(ms_bt_call *call);
+
+/* The typed call of a call object. */
+static inline ms_bt_mutate_rows *ms_bt_call_mutate_rows(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind == MS_BT_CALL_MUTATE_ROWS);
+    return (ms_bt_mutate_rows *)(void *)((char *)call - offsetof(ms_bt_mutate_rows, call));
+}
+
+static inline ms_bt_sample_row_keys *ms_bt_call_sample_row_keys(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind == MS_BT_CALL_SAMPLE_ROW_KEYS);
+    return (ms_bt_sample_row_keys *)(void *)((char *)call - offsetof(ms_bt_sample_row_keys, call));
+}
+
+/* All calls on tables share one type. */
+static inline ms_bt_table_call *ms_bt_call_table(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind >= MS_BT_CALL_CREATE_TABLE && call->kind <= MS_BT_CALL_DROP_TABLE);
+    return (ms_bt_table_call *)(void *)((char *)call - offsetof(ms_bt_table_call, call));
+}
+
+/* Records that an entry failed. Indexes ascend. Thread: the transport's, before it finishes. */
+ms_rc ms_bt_failures_add(ms_bt_failures *failures, uint32_t index, ms_bt_code code, ms_str text,
+                         ms_status *st) MS_MUST_USE;
+
+/* Reads. */
+
+struct ms_bt_attempt {
+    /* Set before read_open. */
+    const ms_bt_read_options *options;
+    ms_mailbox *mailbox;
+    ms_mail mail; /* the client's */
+
+    /* Set before read_fill: an empty page. The fill appends rows up to the limits of options, and
+     * may end with none before the end of the data, when looking took too long. */
+    ms_bt_page *page;
+
+    /* Set by the transport before ms_bt_attempt_finish. */
+    ms_bt_status status; /* failed: the page is ignored, and no other fill follows */
+    bool is_at_end;      /* no other fill follows; the page counts */
+    ms_bt_read_stats stats;
+
+    void *transport_data;
+};
+
+/* The fill is over. Thread: any. */
+void ms_bt_attempt_finish(ms_bt_attempt *attempt);
+
+#endif
