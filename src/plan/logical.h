@@ -82,9 +82,6 @@ typedef struct ms_lprops {
     const ms_key_set *upsert_keys; /* unique, and updates of a key stay on one subtask, in order */
 } ms_lprops;
 
-/* More keys than this are not kept: every one kept is checked at each step. */
-#define MS_LPROPS_KEYS_MAX 8u
-
 /* Nodes. */
 
 /* What a SCAN and a SINK know of their table. */
@@ -211,6 +208,12 @@ const ms_lnode *ms_lnode_with_inputs(ms_arena *arena, const ms_lnode *node,
 
 /* A tree of its own, down to the leaves: for a second use of a common table expression. */
 const ms_lnode *ms_lnode_copy(ms_arena *arena, const ms_lnode *node);
+
+/* A copy in which every node, table and expression has one place: for what a view's text brought. */
+const ms_lnode *ms_lnode_place(ms_arena *arena, const ms_lnode *node, ms_span span);
+
+/* The same for an expression. */
+const ms_expr *ms_expr_place(ms_arena *arena, const ms_expr *expr, ms_span span);
 
 /* Nodes in the tree below and with node. */
 uint32_t ms_lnode_count(const ms_lnode *node);
