@@ -54,6 +54,34 @@ static void a_parked_thread_uses_no_processor(void **state)
     assert_true(used_us < 50000);
 }
 
+/* Plain memory that only the wake-up hands over: ThreadSanitizer sees a race without its order. */
+typedef struct handover {
+    ms_parker parker;
+    int written;
+} handover;
+
+static void write_and_unpark(void *arg)
+{
+    handover *to = arg;
+    to->written = 42;
+    ms_parker_unpark(&to->parker);
+}
+
+static void what_was_written_before_an_unpark_is_seen_after_the_park(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    for (int i = 0; i < 100; i++) {
+        handover to = {.written = 0};
+        ms_thread writer;
+        ms_parker_init(&to.parker);
+        assert_ok(ms_thread_start(&writer, "writer", write_and_unpark, &to, &st));
+        assert_true(ms_parker_park(&to.parker, i % 2 == 0 ? MS_PARK_FOREVER : 60 * SECOND));
+        assert_int_equal(to.written, 42);
+        ms_thread_join(&writer);
+    }
+}
+
 /* Two threads wake each other in turn: one lost wake-up and the test hangs. */
 typedef struct ping_pong {
     ms_parker parkers[2];
@@ -269,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_wakeup_before_the_park_is_not_lost),
         cmocka_unit_test(a_park_runs_out),
         cmocka_unit_test(a_parked_thread_uses_no_processor),
+        cmocka_unit_test(what_was_written_before_an_unpark_is_seen_after_the_park),
         cmocka_unit_test(no_wakeup_is_lost_in_a_ping_pong),
         cmocka_unit_test(mails_come_out_in_order),
         cmocka_unit_test(a_mailbox_with_mail_is_not_released),
