@@ -61,10 +61,10 @@ typedef struct ms_engine_options {
     /* Worker threads; 0: the number of processors. */
     uint32_t workers;
     /*
-     * Called, from any thread, with notices for people: which Bigtable is used, settings without
-     * effect. NULL: none.
+     * Called, from any thread, with notices for people: which Bigtable is used (essential: shown
+     * also when quiet), settings without effect. NULL: none.
      */
-    void (*notice)(void *arg, const ms_status *notice);
+    void (*notice)(void *arg, bool is_essential, const ms_status *notice);
     void *notice_arg;
     /*
      * True when rows go to standard output as json or csv, so that print tables go to standard

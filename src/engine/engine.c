@@ -96,7 +96,7 @@ ms_rc msi_engine_lock_data(ms_engine *engine, ms_status *st)
     return ms_status_hint(st, "Wait for it to end, or use another one with --data-dir.");
 }
 
-void msi_engine_notice(ms_engine *engine, const char *format, ...)
+void msi_engine_notice(ms_engine *engine, bool is_essential, const char *format, ...)
 {
     if (engine->options.notice == NULL) {
         return;
@@ -106,7 +106,7 @@ void msi_engine_notice(ms_engine *engine, const char *format, ...)
     va_start(args, format);
     vsnprintf(notice.message, sizeof notice.message, format, args);
     va_end(args);
-    engine->options.notice(engine->options.notice_arg, &notice);
+    engine->options.notice(engine->options.notice_arg, is_essential, &notice);
 }
 
 /* Running jobs. */

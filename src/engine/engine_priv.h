@@ -109,8 +109,8 @@ ms_rc msi_engine_start(ms_engine *engine, ms_status *st) MS_MUST_USE;
 ms_rc msi_engine_lock_data(ms_engine *engine, ms_status *st) MS_MUST_USE;
 
 /* Tells the notice callback; code MS_OK is a plain note. */
-void msi_engine_notice(ms_engine *engine, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void msi_engine_notice(ms_engine *engine, bool is_essential, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Running jobs, so that stop and cancel reach them. */
 void msi_engine_add_running(ms_engine *engine, ms_execution *execution);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arguments of commands: "--name value", "--name=value", operands in any place, "--" before operands
+ * that begin with a dash.
+ */
+/* tidy: no-unit-test: tests/slt and tests/cli drive the program through its command line */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void msi_print_usage(const msi_command *command)
+{
+    printf("usage: millstream %s %s%s\n\n%s\n", command->name, command->operands,
+           command->flag_count > 0 ? " [options]" : "", command->help);
+    for (size_t i = 0; i < command->flag_count; i++) {
+        const msi_flag *flag = &command->flags[i];
+        if (!flag->unsupported) {
+            char left[48];
+            snprintf(left, sizeof left, "%s %s", flag->name, flag->arg != NULL ? flag->arg : "");
+            printf("%s  %-28s %s\n", i == 0 ? "\noptions:\n" : "", left, flag->help);
+        }
+    }
+}
+
+int msi_usage_error(const msi_command *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "millstream: ");
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\ntry: millstream %s --help\n", command != NULL ? command->name : "");
+    va_end(args);
+    return MSI_EXIT_USAGE;
+}
+
+msi_args msi_args_make(const msi_command *command, int argc, char **argv)
+{
+    return (msi_args){.command = command, .argc = argc, .argv = argv};
+}
+
+static bool fail(msi_args *args)
+{
+    args->failed = true;
+    return false;
+}
+
+static const msi_flag *find_flag(const msi_command *command, ms_str name)
+{
+    for (size_t i = 0; i < command->flag_count; i++) {
+        if (ms_str_equals(ms_str_cstr(command->flags[i].name), name)) {
+            return &command->flags[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *nearest_flag(const msi_command *command, ms_str name)
+{
+    const char *best = NULL;
+    unsigned best_edits = 4;
+    for (size_t i = 0; i < command->flag_count; i++) {
+        unsigned edits = ms_str_distance(ms_str_cstr(command->flags[i].name), name, 3);
+        if (edits < best_edits) {
+            best = command->flags[i].name;
+            best_edits = edits;
+        }
+    }
+    return best;
+}
+
+static bool unknown_flag(msi_args *args, ms_str name)
+{
+    const char *near = nearest_flag(args->command, name);
+    if (near != NULL) {
+        msi_usage_error(args->command, "there is no option \"%.*s\"; perhaps you meant \"%s\"",
+                        MS_STR_ARG(name), near);
+    } else {
+        msi_usage_error(args->command, "there is no option \"%.*s\"", MS_STR_ARG(name));
+    }
+    return fail(args);
+}
+
+/* The value behind "=" or in the next argument. */
+static bool take_value(msi_args *args, ms_str name, const char *equals)
+{
+    if (args->flag->arg == NULL) {
+        if (equals != NULL) {
+            msi_usage_error(args->command, "option \"%.*s\" takes no value", MS_STR_ARG(name));
+            return fail(args);
+        }
+        return true;
+    }
+    if (equals != NULL) {
+        args->value = equals + 1;
+        return true;
+    }
+    if (args->at == args->argc) {
+        msi_usage_error(args->command, "option \"%.*s\" needs %s", MS_STR_ARG(name),
+                        args->flag->arg);
+        return fail(args);
+    }
+    args->value = args->argv[args->at++];
+    return true;
+}
+
+bool msi_args_next(msi_args *args)
+{
+    args->flag = NULL;
+    args->value = NULL;
+    if (args->at == args->argc || args->failed) {
+        return false;
+    }
+    const char *word = args->argv[args->at++];
+    if (word[0] != '-' || word[1] == '\0') {
+        args->value = word;
+        return true;
+    }
+    const char *equals = strchr(word, '=');
+    ms_str name = equals != NULL ? ms_str_make(word, (size_t)(equals - word)) : ms_str_cstr(word);
+    args->flag = find_flag(args->command, name);
+    if (args->flag == NULL) {
+        return unknown_flag(args, name);
+    }
+    if (args->flag->unsupported) {
+        msi_usage_error(args->command, "option \"%.*s\" is not built yet", MS_STR_ARG(name));
+        return fail(args);
+    }
+    return take_value(args, name, equals);
+}
+
+bool msi_args_is(const msi_args *args, const char *name)
+{
+    return args->flag != NULL && strcmp(args->flag->name, name) == 0;
+}

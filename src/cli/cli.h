@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the commands of the program share: arguments, printing, signals. The program uses the public
+ * headers alone (and base/), so that everything it can do an embedding program can do too.
+ *
+ * Exit status: 0 success, 1 a statement or job failed, 2 wrong usage, 128 + n ended by signal n.
+ */
+#ifndef MS_CLI_CLI_H
+#define MS_CLI_CLI_H
+
+#include "base/str.h"
+#include "millstream/bigtable.h"
+#include "millstream/millstream.h"
+
+#define MSI_EXIT_OK 0
+#define MSI_EXIT_FAILED 1
+#define MSI_EXIT_USAGE 2
+
+/* One option of a command. */
+typedef struct msi_flag {
+    const char *name; /* "--set" */
+    const char *arg;  /* what it takes, for the usage; NULL: nothing */
+    const char *help;
+    bool unsupported; /* refused by name */
+} msi_flag;
+
+/* A command: a row of the table in main.c. */
+typedef struct msi_command {
+    const char *name;
+    const char *operands; /* for the usage: "FILE.sql|-" */
+    const char *help;
+    const msi_flag *flags;
+    size_t flag_count;
+    int (*run)(const struct msi_command *command, int argc, char **argv);
+} msi_command;
+
+extern const msi_command msi_command_run;
+extern const msi_command msi_command_check;
+extern const msi_command msi_command_explain;
+extern const msi_command msi_command_bigtable;
+extern const msi_command msi_command_version;
+
+/* Reading arguments: call until it returns false. */
+typedef struct msi_args {
+    const msi_command *command;
+    int argc;
+    char **argv;
+    int at;
+    const msi_flag *flag; /* NULL: an operand */
+    const char *value;    /* of the flag, or the operand */
+    bool failed;          /* the mistake was printed */
+} msi_args;
+
+msi_args msi_args_make(const msi_command *command, int argc, char **argv);
+bool msi_args_next(msi_args *args);
+
+/* True when the flag at hand has this name. */
+bool msi_args_is(const msi_args *args, const char *name);
+
+/* Prints "millstream: <text>" and how to get help; returns MSI_EXIT_USAGE. */
+int msi_usage_error(const msi_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void msi_print_usage(const msi_command *command);
+
+/* Options that all commands with an engine take. */
+typedef struct msi_common {
+    const char *data_dir;
+    bool quiet;
+    bool json_errors;
+    ms_engine *engine;
+    ms_session *session;
+} msi_common;
+
+/* Sets a setting from a flag, or prints why not and returns MSI_EXIT_USAGE. */
+int msi_apply_setting(msi_common *common, const msi_command *command, const char *key,
+                      const char *value);
+
+/* The flags --set KEY=VALUE and --define NAME=VALUE. */
+int msi_apply_pair(msi_common *common, const msi_command *command, const char *flag,
+                   const char *value);
+
+/* Notices go to standard error; under --quiet only the essential ones. */
+void msi_common_notice(void *arg, bool is_essential, const ms_status *notice);
+
+/* Prints a status on standard error. */
+void msi_print_status(const msi_common *common, const ms_script *script, uint32_t statement,
+                      bool warning, const ms_status *st);
+
+/* Writes all bytes to standard output; false when the reader has gone. */
+bool msi_write_stdout(void *arg, ms_str bytes);
+
+/* Reads a script: a file, or "-" for standard input, at most 16 MiB. */
+ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);
+
+/* Signals. */
+
+/*
+ * Lets a thread of its own wait for SIGINT and SIGTERM: the first stops the engine's jobs, a second,
+ * or thirty seconds, cancels them. Call before anything starts a thread.
+ */
+void msi_signals_start(ms_engine *engine);
+
+/* The first signal that came; 0: none. */
+int msi_signals_received(void);
+
+/* True when the jobs were canceled by a second signal or by the bound on stopping. */
+bool msi_signals_canceled(void);
+
+#endif

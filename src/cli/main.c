@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program: finds the command and runs it.
+ */
+/* tidy: no-unit-test: tests/cli drives the program through its command line */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const msi_command *const commands[] = {
+    &msi_command_run,      &msi_command_check,   &msi_command_explain,
+    &msi_command_bigtable, &msi_command_version,
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+/* Commands of the contract that are not built yet. */
+static const char *const refused[] = {"serve", "state", "node"};
+
+static void print_help(void)
+{
+    printf("usage: millstream COMMAND ...\n\ncommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->help);
+    }
+    printf("\nmillstream COMMAND --help says more about one.\n");
+}
+
+static int unknown_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (strcmp(name, refused[i]) == 0) {
+            fprintf(stderr, "millstream: command \"%s\" is not built yet\n", name);
+            return MSI_EXIT_USAGE;
+        }
+    }
+    fprintf(stderr, "millstream: there is no command \"%s\"\ntry: millstream --help\n", name);
+    return MSI_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "millstream: the shell is not built yet; run a script with "
+                        "\"millstream run FILE.sql\"\ntry: millstream --help\n");
+        return MSI_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return MSI_EXIT_OK;
+    }
+    name = strcmp(name, "--version") == 0 ? "version" : name;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(name, commands[i]->name) == 0) {
+            bool help = argc > 2 && strcmp(argv[2], "--help") == 0;
+            if (help) {
+                msi_print_usage(commands[i]);
+                return MSI_EXIT_OK;
+            }
+            return commands[i]->run(commands[i], argc - 2, argv + 2);
+        }
+    }
+    return unknown_command(name);
+}
