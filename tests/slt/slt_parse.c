@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading golden files.
+ */
+#include "slt.h"
+
+#include "os/file.h"
+
+#include <stdio.h>
+
+#define FILE_BYTES_MAX (4u << 20)
+#define RECORDS_MAX 2000u
+
+typedef struct reader {
+    slt_file *file;
+    ms_arena *arena;
+    size_t at;
+    uint32_t line;
+} reader;
+
+/* The next line without its line feed; false at the end. */
+static bool next_line(reader *r, ms_str *line_out)
+{
+    if (r->at >= r->file->text.bytes) {
+        return false;
+    }
+    size_t end = ms_str_find_byte(r->file->text, '\n', r->at);
+    end = end == SIZE_MAX ? r->file->text.bytes : end;
+    *line_out = ms_str_slice(r->file->text, r->at, end);
+    r->at = end + 1 > r->file->text.bytes ? r->file->text.bytes : end + 1;
+    r->line++;
+    return true;
+}
+
+static bool complain(const reader *r, const char *what)
+{
+    fprintf(stderr, "%s:%u: %s\n", r->file->path, r->line, what);
+    return false;
+}
+
+static bool is_separator(ms_str line)
+{
+    return ms_str_equals(ms_str_trim(line), ms_str_lit("----"));
+}
+
+/* Lines up to a blank one or a separator; says which. */
+static ms_str read_block(reader *r, bool blank_ends, bool *separated_out)
+{
+    size_t start = r->at;
+    size_t end = start;
+    ms_str line;
+    *separated_out = false;
+    while (next_line(r, &line)) {
+        if (is_separator(line)) {
+            *separated_out = true;
+            break;
+        }
+        if (blank_ends && ms_str_trim(line).bytes == 0) {
+            break;
+        }
+        end = r->at;
+    }
+    return ms_str_slice(r->file->text, start, end);
+}
+
+static bool header_line(slt_file *file, ms_str line)
+{
+    ms_str text = ms_str_trim(ms_str_slice(line, 1, line.bytes));
+    if (ms_str_equals(text, ms_str_lit("compare: rows"))) {
+        file->compare_rows = true;
+    } else if (ms_str_starts_with(text, ms_str_lit("exempt batch:"))) {
+        file->exempt_batch = true;
+    } else if (ms_str_starts_with(text, ms_str_lit("exempt streaming:"))) {
+        file->exempt_streaming = true;
+    } else if (ms_str_starts_with(text, ms_str_lit("exempt parallel:"))) {
+        file->exempt_parallel = true;
+    } else {
+        return !ms_str_starts_with(text, ms_str_lit("exempt")) &&
+                       !ms_str_starts_with(text, ms_str_lit("compare"))
+                   ? true
+                   : ms_str_equals(text, ms_str_lit("compare: fold"));
+    }
+    return true;
+}
+
+static const struct {
+    const char *word;
+    slt_kind kind;
+    bool has_body;
+    bool has_expected;
+} kinds[] = {
+    {"file", SLT_FILE, true, false},
+    {"statement ok", SLT_STATEMENT, true, false},
+    {"statement error", SLT_ERROR, true, true},
+    {"query", SLT_QUERY, true, true},
+    {"restart", SLT_RESTART, false, false},
+    {"cat", SLT_CAT, false, true},
+};
+
+static bool read_expected(reader *r, slt_record *record)
+{
+    record->expected_at = r->at;
+    bool separated = false;
+    record->expected = read_block(r, true, &separated);
+    record->expected_end = record->expected_at + record->expected.bytes;
+    return separated ? complain(r, "a second ---- in one record") : true;
+}
+
+static bool read_record(reader *r, ms_str line)
+{
+    slt_file *file = r->file;
+    if (file->record_count == RECORDS_MAX) {
+        return complain(r, "too many records");
+    }
+    slt_record *record = &file->records[file->record_count++];
+    record->line = r->line;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        ms_str word = ms_str_cstr(kinds[i].word);
+        if (!ms_str_starts_with(line, word)) {
+            continue;
+        }
+        record->kind = kinds[i].kind;
+        record->arg = ms_str_trim(ms_str_slice(line, word.bytes, line.bytes));
+        bool separated = false;
+        if (kinds[i].has_body) {
+            record->body = read_block(r, record->kind != SLT_FILE, &separated);
+        } else if (kinds[i].has_expected) {
+            (void)read_block(r, true, &separated);
+        }
+        bool wants = kinds[i].has_expected || record->kind == SLT_FILE;
+        if (separated != wants) {
+            return complain(r, wants ? "the record has no ----" : "the record has a ----");
+        }
+        return kinds[i].has_expected ? read_expected(r, record) : true;
+    }
+    return complain(r, "no record begins so");
+}
+
+bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out)
+{
+    ms_status st = {0};
+    ms_buf text;
+    ms_buf_init(&text, FILE_BYTES_MAX);
+    *file_out = (slt_file){.path = path};
+    if (ms_file_read_all(path, &text, &st) != MS_OK) {
+        fprintf(stderr, "%s: %s\n", path, st.message);
+        ms_buf_release(&text);
+        return false;
+    }
+    file_out->text = ms_arena_copy_str(arena, ms_buf_view(&text));
+    ms_buf_release(&text);
+    file_out->records = ms_arena_array(arena, slt_record, RECORDS_MAX);
+    reader r = {file_out, arena, 0, 0};
+    ms_str line;
+    while (next_line(&r, &line)) {
+        ms_str trimmed = ms_str_trim(line);
+        if (trimmed.bytes == 0) {
+            continue;
+        }
+        if (trimmed.ptr[0] == '#') {
+            if (!header_line(file_out, trimmed)) {
+                return complain(&r, "the header has an unknown word");
+            }
+        } else if (!read_record(&r, trimmed)) {
+            return false;
+        }
+    }
+    return true;
+}
