@@ -21,8 +21,8 @@ size_t ms_about(char *out, size_t size)
     int bytes = snprintf(out, size,
                          "version %s\ncompiler %s\nicu %s\nprocessors %d\n"
                          "local-time-zone %.*s\ntime-zone-database %.*s\n",
-                         MS_VERSION, __VERSION__, U_ICU_VERSION,
-                         ms_thread_cpu_count(), MS_STR_ARG(zone), MS_STR_ARG(database));
+                         MS_VERSION, __VERSION__, U_ICU_VERSION, ms_thread_cpu_count(),
+                         MS_STR_ARG(zone), MS_STR_ARG(database));
     ms_arena_release(&arena);
     return bytes < 0 ? 0 : (size_t)bytes < size ? (size_t)bytes : size - 1;
 }

@@ -143,9 +143,13 @@ ms_rc msi_job_is_complete(const ms_script *script, uint32_t statement, bool *com
 
 /* Statements. */
 
-/* Binds and plans a query, INSERT, STATEMENT SET or EXPLAIN into execution->plan. */
+/*
+ * Binds and plans a query, INSERT, STATEMENT SET or EXPLAIN into execution->plan; the logical plan
+ * lives in stmt_arena.
+ */
 ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *stmt_arena,
-                         ms_execution *execution, ms_status *st) MS_MUST_USE;
+                         ms_execution *execution, const struct ms_lplan **logical_out,
+                         ms_status *st) MS_MUST_USE;
 
 /* Starts execution->plan as a job. */
 ms_rc msi_execution_start(ms_execution *execution, ms_status *st) MS_MUST_USE;
@@ -154,8 +158,9 @@ ms_rc msi_execution_start(ms_execution *execution, ms_status *st) MS_MUST_USE;
 ms_rc msi_execute_utility(ms_script *script, const ms_ast_stmt *stmt, ms_execution *execution,
                           ms_status *st) MS_MUST_USE;
 
-/* EXPLAIN: the plan's text as rows. */
-ms_rc msi_execute_explain(ms_execution *execution, ms_status *st) MS_MUST_USE;
+/* EXPLAIN: the text of the plans as a row. */
+ms_rc msi_execute_explain(ms_execution *execution, const struct ms_lplan *logical,
+                          bool changelog_mode, ms_status *st) MS_MUST_USE;
 
 /* True for statements that become jobs. */
 bool msi_is_job(const ms_ast_stmt *stmt);

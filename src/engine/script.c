@@ -95,18 +95,17 @@ static ms_opt_settings opt_settings(const ms_session *session, ms_arena *arena)
 }
 
 ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *stmt_arena,
-                         ms_execution *execution, ms_status *st)
+                         ms_execution *execution, const ms_lplan **logical_out, ms_status *st)
 {
     ms_session *session = script->session;
     session->engine->bigtable.session = session;
     bool is_batch = ms_settings_value(session->settings, MS_SETTING_RUNTIME_MODE).i64 == 1;
     ms_bind_env bind_env = {
         .arena = stmt_arena, .catalog = session->catalog, .is_streaming = !is_batch};
-    const ms_lplan *logical = NULL;
     if (stmt->kind == MS_AST_EXPLAIN) {
-        MS_TRY(ms_bind_explain(&bind_env, ms_ast_explain_of(stmt), &logical, st));
+        MS_TRY(ms_bind_explain(&bind_env, ms_ast_explain_of(stmt), logical_out, st));
     } else {
-        MS_TRY(ms_bind_statement(&bind_env, stmt, &logical, st));
+        MS_TRY(ms_bind_statement(&bind_env, stmt, logical_out, st));
     }
     ms_opt_env opt_env = {
         .arena = stmt_arena,
@@ -115,7 +114,7 @@ ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *s
         .sql = ms_source_slice(&script->source, stmt->span),
         .settings = opt_settings(session, stmt_arena),
     };
-    return ms_opt_plan(&opt_env, logical, &execution->plan, st);
+    return ms_opt_plan(&opt_env, *logical_out, &execution->plan, st);
 }
 
 static ms_rc execute_job(ms_script *script, const ms_ast_stmt *stmt, bool explain_only,
@@ -129,8 +128,15 @@ static ms_rc execute_job(ms_script *script, const ms_ast_stmt *stmt, bool explai
             return MS_OK;
         }
     }
-    MS_TRY(msi_plan_statement(script, stmt, stmt_arena, execution, st));
-    return is_explain ? msi_execute_explain(execution, st) : msi_execution_start(execution, st);
+    const ms_lplan *logical = NULL;
+    MS_TRY(msi_plan_statement(script, stmt, stmt_arena, execution, &logical, st));
+    if (!is_explain) {
+        return msi_execution_start(execution, st);
+    }
+    bool changelog_mode =
+        explain_only || (stmt->kind == MS_AST_EXPLAIN &&
+                         (ms_ast_explain_of(stmt)->details & MS_AST_EXPLAIN_CHANGELOG_MODE) != 0);
+    return msi_execute_explain(execution, logical, changelog_mode, st);
 }
 
 ms_rc ms_script_execute(ms_script *script, uint32_t statement, bool explain_only,
@@ -184,7 +190,8 @@ static ms_rc check_one(check_run *run, uint32_t statement, ms_status *st)
     ms_arena_init(&stmt_arena, 0);
     ms_rc rc;
     if (msi_is_job(stmt) || stmt->kind == MS_AST_EXPLAIN) {
-        rc = msi_plan_statement(script, stmt, &stmt_arena, execution, st);
+        const ms_lplan *logical = NULL;
+        rc = msi_plan_statement(script, stmt, &stmt_arena, execution, &logical, st);
         bool is_last = statement + 1 == script->ast->stmt_count;
         if (rc == MS_OK && stmt->kind == MS_AST_QUERY_STMT && !is_last &&
             !execution->plan->is_bounded) {

@@ -36,7 +36,8 @@ ms_rc ms_session_set(ms_session *session, ms_str key, ms_str value, ms_status *s
     MS_TRY(ms_settings_set(session->settings, MS_SET_BY_FLAG, key, value, ms_span_none,
                            ms_span_none, &note, st));
     if (note == MS_SET_NO_EFFECT) {
-        msi_engine_notice(session->engine, false, "setting \"%.*s\" has no effect here", MS_STR_ARG(key));
+        msi_engine_notice(session->engine, false, "setting \"%.*s\" has no effect here",
+                          MS_STR_ARG(key));
     }
     return MS_OK;
 }

@@ -122,7 +122,8 @@ static ms_rc reset(utility *u, const ms_ast_stmt *stmt)
 static ms_rc add_jar(utility *u, const ms_ast_stmt *stmt)
 {
     (void)stmt;
-    msi_engine_notice(u->session->engine, false, "ADD JAR does nothing here: connectors and formats are built in");
+    msi_engine_notice(u->session->engine, false,
+                      "ADD JAR does nothing here: connectors and formats are built in");
     return MS_OK;
 }
 
