@@ -183,6 +183,9 @@ typedef struct ms_op_host {
     /* Copies the live rows of a borrowed batch to the statement's result; false: no room and nothing
      * taken, answer BLOCKED and try after a wake. */
     bool (*collect)(ms_op *op, const ms_batch *batch);
+    /* The operator drops whatever comes from now on: a driver may end the sources that feed nobody
+     * else. May be called again and again; NULL: not offered. */
+    void (*satisfied)(ms_op *op);
 } ms_op_host;
 
 static inline void ms_op_emit(ms_op *op, uint32_t edge, ms_batch *batch)
@@ -199,6 +202,9 @@ static inline void ms_op_emit_watermark(ms_op *op, ms_time_ms watermark)
 /* Records the first failure of the task at the place of the node, and answers DONE. */
 ms_step ms_op_fail(ms_op *op, ms_rc code, ms_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* What an operator without a watermark handler does: sends the watermark on. */
+ms_step ms_op_forward_watermark(ms_op *op, ms_time_ms watermark);
 
 /*
  * Makes the operator of a physical node for one subtask, in the job arena: one row of a table from
