@@ -79,7 +79,9 @@ bool msi_agg_can_retract(const msi_agg *agg);
 ms_rc msi_agg_update(const msi_agg *agg, msi_agg_acc *acc, const msi_agg_rows *rows, bool retracts,
                      msi_agg_scratch *scratch, ms_status *st) MS_MUST_USE;
 
-/* Writes the result as row `row` of a flat vector of the call's result type, made by ms_vec_alloc. */
+/*
+ * Writes the result as row `row` of a flat vector of the call's result type, made by ms_vec_alloc.
+ */
 void msi_agg_result(const msi_agg *agg, const msi_agg_acc *acc, ms_vec *vec, uint32_t row);
 
 /*
@@ -93,7 +95,9 @@ bool msi_agg_borrows(const msi_agg *agg, const msi_agg_acc *acc, const ms_buf *s
 
 /* State: an accumulator as up to two columns. */
 
-/* Appends the columns to fields, which has room for two; index makes their names. Returns how many. */
+/*
+ * Appends the columns to fields, which has room for two; index makes their names. Returns how many.
+ */
 uint32_t msi_agg_state_fields(const msi_agg *agg, uint32_t index, ms_field *fields,
                               ms_arena *arena);
 

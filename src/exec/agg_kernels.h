@@ -4,8 +4,8 @@
  * over data[pos[0]], data[pos[1]], ... data[pos[count - 1]], or over data[0 .. count) when pos is
  * NULL; NULLs were taken out of pos by the caller.
  *
- * Integers are summed exactly: up to MS_BATCH_ROWS_MAX values of 32 bits fit 64 bits, of 64 bits fit
- * 128. Floats are summed in the order given, because their sums depend on it.
+ * Integers are summed exactly: up to MS_BATCH_ROWS_MAX values of 32 bits fit 64 bits, of 64 bits
+ * fit 128. Floats are summed in the order given, because their sums depend on it.
  *
  * Ownership: nothing is kept. Thread: any.
  */
@@ -31,8 +31,8 @@ double msi_sum_f64(double sum, double sign, const double *data, const uint16_t *
                    uint32_t count);
 
 /*
- * The best of `best` and the values: a value replaces it when it is strictly smaller (min) or larger
- * (max).
+ * The best of `best` and the values: a value replaces it when it is strictly smaller (min) or
+ * larger (max).
  */
 int64_t msi_min_u8(int64_t best, const uint8_t *data, const uint16_t *pos, uint32_t count);
 int64_t msi_max_u8(int64_t best, const uint8_t *data, const uint16_t *pos, uint32_t count);
@@ -57,8 +57,10 @@ ms_view msi_best_view(ms_view best, int sign, const ms_view *data, const uint16_
 ms_ts16 msi_best_ts16(ms_ts16 best, int sign, const ms_ts16 *data, const uint16_t *pos,
                       uint32_t count);
 
-/* Keeps the positions of rows that are TRUE in a BOOLEAN vector; returns how many. rows NULL: first,
- * first + 1, ... May work in place. */
+/*
+ * Keeps the positions of rows that are TRUE in a BOOLEAN vector; returns how many. rows NULL:
+ * first, first + 1, ... May work in place.
+ */
 uint32_t msi_keep_true(const ms_vec *flags, const uint16_t *rows, uint32_t first, uint32_t count,
                        uint16_t *out);
 

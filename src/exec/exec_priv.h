@@ -30,8 +30,8 @@ ms_op *msi_op_collect_create(const ms_pnode *node, ms_arena *job_arena);
 void msi_op_emit_through(ms_op *op, const ms_batch *batch, ms_batch *frame);
 
 /*
- * Makes *frame the live rows [first, end) of batch, over the same columns. identity holds 0, 1, 2 ...
- * and has room for MS_BATCH_ROWS_MAX entries; see msi_identity_make.
+ * Makes *frame the live rows [first, end) of batch, over the same columns. identity holds 0, 1, 2
+ * ... and has room for MS_BATCH_ROWS_MAX entries; see msi_identity_make.
  */
 void msi_slice(ms_batch *frame, const ms_batch *batch, uint32_t first, uint32_t end,
                const uint16_t *identity);

@@ -35,8 +35,8 @@ typedef struct op_aggregate {
     int64_t rows;
     int64_t rows_before;
 
-    /* Where MIN and MAX keep strings: two buffers each, since a frame that was just emitted may show
-     * the string that the newer one replaces. */
+    /* Where MIN and MAX keep strings: two buffers each, since a frame that was just emitted may
+     * show the string that the newer one replaces. */
     ms_buf (*strings)[2];
     uint8_t *string_slot;
 

@@ -4,8 +4,8 @@
  *
  *     OFFSET 1 FETCH 2:    +I[a] +I[b] +I[c] +I[d]    ->    +I[b] +I[c]
  *
- * Once all rows were given out, the rest is dropped, and the driver is told that no more input is of
- * use. The snapshot is what is still to be skipped and given out.
+ * Once all rows were given out, the rest is dropped, and the driver is told that no more input is
+ * of use. The snapshot is what is still to be skipped and given out.
  */
 #include "exec/exec_priv.h"
 

@@ -180,8 +180,8 @@ typedef struct ms_op_host {
     ms_completion *(*completion)(ms_op *op); /* a token whose end calls klass->complete */
     /* Inside complete(): how the call ended. The token is gone when complete() returns. */
     const ms_status *(*completion_status)(const ms_completion *done);
-    /* Copies the live rows of a borrowed batch to the statement's result; false: no room and nothing
-     * taken, answer BLOCKED and try after a wake. */
+    /* Copies the live rows of a borrowed batch to the statement's result; false: no room and
+     * nothing taken, answer BLOCKED and try after a wake. */
     bool (*collect)(ms_op *op, const ms_batch *batch);
     /* The operator drops whatever comes from now on: a driver may end the sources that feed nobody
      * else. May be called again and again; NULL: not offered. */

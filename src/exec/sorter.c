@@ -3,8 +3,8 @@
  * The sorter: chunks of records, sorted runs of entries, and a heap that merges the runs.
  *
  * An entry carries the first eight bytes of its key, so that most comparisons touch no record. The
- * sort inside a run is a merge sort (stable); between runs the older one wins a tie, which keeps the
- * whole stable.
+ * sort inside a run is a merge sort (stable); between runs the older one wins a tie, which keeps
+ * the whole stable.
  */
 #include "exec/sorter.h"
 

@@ -23,11 +23,11 @@
  * they are sorted and cut, and from then on a row that is not below the last one kept is refused
  * at once.
  *
- * With folds, a row may take an earlier equal one back (key and row bytes the same). Rows come out as
- * often as they were added less taken back; equal keys then come in the order of the row bytes.
+ * With folds, a row may take an earlier equal one back (key and row bytes the same). Rows come out
+ * as often as they were added less taken back; equal keys then come in the order of the row bytes.
  *
- * Ownership: keys and rows are copied. Memory is reserved at the account, beyond whose budget adding
- * fails with MS_NO_MEMORY. Rows given out stay until release. Thread: task.
+ * Ownership: keys and rows are copied. Memory is reserved at the account, beyond whose budget
+ * adding fails with MS_NO_MEMORY. Rows given out stay until release. Thread: task.
  */
 #ifndef MS_EXEC_SORTER_H
 #define MS_EXEC_SORTER_H
@@ -101,8 +101,8 @@ msi_sorted msi_sorter_step(msi_sorter *sorter, ms_str *row_out);
 uint64_t msi_sorter_records(const msi_sorter *sorter);
 
 /*
- * Appends the first `records` records as bytes. Later additions do not disturb them, but a cut does:
- * with rows_max it is called at once.
+ * Appends the first `records` records as bytes. Later additions do not disturb them, but a cut
+ * does: with rows_max it is called at once.
  */
 ms_rc msi_sorter_save(const msi_sorter *sorter, uint64_t records, ms_buf *out,
                       ms_status *st) MS_MUST_USE;
