@@ -5,7 +5,7 @@
  * bitmaps by words, and the bytes of a column's long strings take one allocation.
  *
  * What stands under a NULL may be garbage: fixed-width garbage is copied, garbage views and list
- * pairs are never followed and become empty.
+ * pairs are never followed and become empty, and so do the fields of a NULL row.
  */
 #include "type/type_priv.h"
 
@@ -214,6 +214,42 @@ static void append_validity(ms_vec *dst, uint32_t at, const ms_vec *src, msi_row
     }
 }
 
+static msi_rows slice(msi_rows rows, uint32_t from, uint32_t count)
+{
+    return (msi_rows){rows.pos != NULL ? rows.pos + from : NULL, rows.first + from, count};
+}
+
+static void append_children(ms_vec *dst, uint32_t at, const ms_vec *src, msi_rows rows,
+                            ms_heap *heap)
+{
+    for (uint32_t c = 0; c < src->child_count; c++) {
+        msi_vec_append(&dst->children[c], at, &src->children[c], rows, heap);
+    }
+}
+
+/* Fields under a NULL may be garbage of any kind: they become NULL, run by run. */
+static void append_fields(ms_vec *dst, uint32_t at, const ms_vec *src, msi_rows rows, ms_heap *heap)
+{
+    if (src->valid == NULL || msi_bits_are_set(src->valid, rows)) {
+        append_children(dst, at, src, rows, heap);
+        return;
+    }
+    uint32_t from = 0;
+    while (from < rows.count) {
+        bool is_valid = ms_bit_get(src->valid, msi_rows_at(rows, from));
+        uint32_t end = from + 1;
+        while (end < rows.count && ms_bit_get(src->valid, msi_rows_at(rows, end)) == is_valid) {
+            end++;
+        }
+        if (is_valid) {
+            append_children(dst, at + from, src, slice(rows, from, end - from), heap);
+        } else {
+            msi_vec_set_nulls(dst, at + from, end - from);
+        }
+        from = end;
+    }
+}
+
 /* rows are positions in src->data. */
 static void append_flat(ms_vec *dst, uint32_t at, const ms_vec *src, msi_rows rows, ms_heap *heap)
 {
@@ -226,9 +262,7 @@ static void append_flat(ms_vec *dst, uint32_t at, const ms_vec *src, msi_rows ro
         append_lists(dst, at, src, rows, heap);
         break;
     case MS_PHYS_ROW:
-        for (uint32_t c = 0; c < src->child_count; c++) {
-            msi_vec_append(&dst->children[c], at, &src->children[c], rows, heap);
-        }
+        append_fields(dst, at, src, rows, heap);
         break;
     case MS_PHYS_NONE:
     case MS_PHYS_BOOL:

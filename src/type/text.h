@@ -91,10 +91,10 @@ typedef enum ms_text_fraction {
     MS_TEXT_JAVA    /* as java.time: seconds left out when zero, fraction of 3, 6 or 9 digits */
 } ms_text_fraction;
 
-#define MS_TEXT_DATE_BYTES 16u      /* sign, 8 digits of year, -MM-dd */
+#define MS_TEXT_DATE_BYTES 16u      /* sign, 7 digits of year, -MM-dd, and two spare */
 #define MS_TEXT_TIME_BYTES 18u      /* HH:mm:ss.fffffffff */
-#define MS_TEXT_TIMESTAMP_BYTES 36u /* date, separator, time; years of 9 digits */
-#define MS_TEXT_INTERVAL_BYTES 34u  /* +106751991167 07:12:55.807 */
+#define MS_TEXT_TIMESTAMP_BYTES 36u /* date with 9 digits of year, separator, time */
+#define MS_TEXT_INTERVAL_BYTES 28u  /* -106751991167 07:12:55.808 and two spare */
 
 /* yyyy-MM-dd; years beyond 9999 with a plus sign, negative ones with a minus. */
 size_t ms_text_date(char *out, int32_t days);
@@ -136,7 +136,8 @@ bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_
 /* CAST to DATE: what follows the first blank is ignored; missing month and day are 1. */
 bool ms_text_cast_date(ms_str text, int32_t *days_out);
 
-/* CAST to TIME: h[:m[:s[.f]]] and an optional offset that is subtracted; rounded to ms. */
+/* CAST to TIME: trimmed, h[:m[:s[.f]]], rounded to milliseconds, and an optional offset +h[:m], which
+ * is added as Flink does; a result beyond the day wraps around. */
 bool ms_text_cast_time(ms_str text, int32_t *ms_of_day_out);
 
 /*

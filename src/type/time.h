@@ -63,10 +63,10 @@ bool ms_time_is_leap_year(int64_t year);
 int32_t ms_time_days_in_month(int64_t year, int32_t month);
 
 /* Days since 1970-01-01 of a date with month 1..12; a day beyond the month rolls over. Years beyond
- * +-20,000,000 are the caller's to exclude. */
+ * +-1,000,000,000 are the caller's to exclude. */
 int64_t ms_time_days_from_date(int64_t year, int32_t month, int32_t day);
 
-/* The date of a day number; days beyond +-7,000,000,000 are the caller's to exclude. */
+/* The date of a day number; days beyond +-300,000,000,000 are the caller's to exclude. */
 ms_time_date ms_time_date_from_days(int64_t days);
 
 /* True for a month 1..12 and a day that exists in it. */

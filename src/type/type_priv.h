@@ -89,6 +89,16 @@ void msi_bits_copy(uint64_t *dst, uint32_t at, const uint64_t *src, msi_rows row
 void msi_bits_set(uint64_t *bits, uint32_t at, uint32_t count);
 
 /*
+ * Writes NULLs at positions [at, at + count) of a vector that msi_vec_init made, into the fields of
+ * rows too, and zeros under them.
+ */
+void msi_vec_set_nulls(ms_vec *vec, uint32_t at, uint32_t count);
+
+/* Forgets the values from position `rows` on: their bits are set again, the elements of their lists
+ * are given back. */
+void msi_vec_truncate(ms_vec *vec, uint32_t rows);
+
+/*
  * Appends rows of src, given as logical rows of any encoding, at position `at` of a flat vector that
  * msi_vec_init made with heap memory and that has room; strings are copied into the heap.
  */

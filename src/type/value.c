@@ -146,19 +146,12 @@ static void write_list(ms_arena *arena, const ms_value *value, ms_vec *vec, uint
     }
 }
 
-static void write_null(ms_vec *vec, uint32_t row)
-{
-    ms_bit_clear(ms_vec_validity(vec), row);
-    size_t width = ms_phys_bytes(vec->phys);
-    memset((char *)vec->data + row * width, 0, width);
-}
-
 void ms_value_to_vec(ms_arena *arena, const ms_value *value, ms_vec *vec, uint32_t row,
                      uint32_t capacity)
 {
     MS_ASSERT(vec->encoding == MS_ENC_FLAT && row < capacity && capacity <= vec->capacity);
     if (value->is_null) {
-        write_null(vec, row);
+        msi_vec_set_nulls(vec, row, 1);
         return;
     }
     if (vec->valid != NULL) {

@@ -215,6 +215,51 @@ uint32_t ms_vec_list_reserve(ms_vec *vec, uint32_t count, ms_arena *arena)
     return first;
 }
 
+void msi_vec_set_nulls(ms_vec *vec, uint32_t at, uint32_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    uint64_t *valid = ms_vec_validity(vec);
+    for (uint32_t i = 0; i < count; i++) {
+        ms_bit_clear(valid, at + i);
+    }
+    size_t width = ms_phys_bytes(vec->phys);
+    memset((char *)vec->data + at * width, 0, count * width);
+    for (uint32_t c = 0; c < vec->child_count && vec->phys == MS_PHYS_ROW; c++) {
+        msi_vec_set_nulls(&vec->children[c], at, count);
+    }
+}
+
+/* The end of the elements that the first rows of a list vector use. */
+static uint32_t elements_end(const ms_vec *vec, uint32_t rows)
+{
+    uint32_t end = 0;
+    const ms_list *lists = vec->data;
+    for (uint32_t i = 0; i < rows; i++) {
+        bool is_null = vec->valid != NULL && !ms_bit_get(vec->valid, i);
+        if (!is_null && lists[i].length > 0 && lists[i].offset + lists[i].length > end) {
+            end = lists[i].offset + lists[i].length;
+        }
+    }
+    return end;
+}
+
+void msi_vec_truncate(ms_vec *vec, uint32_t rows)
+{
+    if (vec->valid != NULL) {
+        msi_bits_set(vec->valid, rows, vec->capacity - rows);
+    }
+    uint32_t child_rows = rows;
+    if (vec->phys == MS_PHYS_LIST) {
+        child_rows = elements_end(vec, rows);
+        vec->child_rows = child_rows;
+    }
+    for (uint32_t c = 0; c < vec->child_count; c++) {
+        msi_vec_truncate(&vec->children[c], child_rows);
+    }
+}
+
 /* Flattening. */
 
 /* The positions in data of the rows: sel applied, then the encoding. */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Base64 (RFC 4648, section 4) and hexadecimal text of bytes. Decoding of base64 is strict: a text
+ * is accepted only when encoding its bytes gives the same text again.
+ */
+#include "type/text.h"
+
+#define NOT_A_DIGIT 0xFFu
+
+static const char base64_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static uint32_t byte_at(ms_str bytes, size_t i)
+{
+    return (unsigned char)bytes.ptr[i];
+}
+
+static void put_quad(char *out, uint32_t group)
+{
+    for (int i = 3; i >= 0; i--) {
+        out[i] = base64_digits[group & 63u];
+        group >>= 6;
+    }
+}
+
+size_t ms_text_base64_encode(char *out, ms_str bytes)
+{
+    size_t whole = bytes.bytes / 3 * 3;
+    char *at = out;
+    for (size_t i = 0; i < whole; i += 3) {
+        put_quad(at, byte_at(bytes, i) << 16 | byte_at(bytes, i + 1) << 8 | byte_at(bytes, i + 2));
+        at += 4;
+    }
+    if (whole < bytes.bytes) {
+        bool two = bytes.bytes - whole == 2;
+        put_quad(at, byte_at(bytes, whole) << 16 | (two ? byte_at(bytes, whole + 1) << 8 : 0));
+        at[3] = '=';
+        if (!two) {
+            at[2] = '=';
+        }
+        at += 4;
+    }
+    return (size_t)(at - out);
+}
+
+static uint32_t base64_value(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (uint32_t)(c - 'A');
+    }
+    if (c >= 'a' && c <= 'z') {
+        return (uint32_t)(c - 'a') + 26u;
+    }
+    if (c >= '0' && c <= '9') {
+        return (uint32_t)(c - '0') + 52u;
+    }
+    return c == '+' ? 62u : c == '/' ? 63u : NOT_A_DIGIT;
+}
+
+/* The 24 bits of four digits, those from `count` on read as zero; false for other characters. */
+static bool take_quad(const char *text, size_t count, uint32_t *group_out)
+{
+    uint32_t group = 0;
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t value = i < count ? base64_value(text[i]) : 0;
+        if (value == NOT_A_DIGIT) {
+            return false;
+        }
+        group = group << 6 | value;
+    }
+    *group_out = group;
+    return true;
+}
+
+bool ms_text_base64_decode(ms_str text, char *out, size_t *bytes_out)
+{
+    *bytes_out = 0;
+    if (text.bytes % 4 != 0) {
+        return false;
+    }
+    size_t bytes = 0;
+    for (size_t i = 0; i < text.bytes; i += 4) {
+        const char *quad = text.ptr + i;
+        bool last = i + 4 == text.bytes;
+        size_t padding = !last || quad[3] != '=' ? 0 : quad[2] == '=' ? 2 : 1;
+        uint32_t group = 0;
+        if (!take_quad(quad, 4 - padding, &group)) {
+            return false;
+        }
+        /* The bits that the padding leaves over are zero in the one form that is accepted. */
+        if ((group & ((1u << (8 * padding)) - 1)) != 0) {
+            return false;
+        }
+        for (size_t b = 0; b < 3 - padding; b++) {
+            out[bytes++] = (char)(unsigned char)(group >> (16 - 8 * b));
+        }
+    }
+    *bytes_out = bytes;
+    return true;
+}
+
+size_t ms_text_hex_encode(char *out, ms_str bytes, bool upper)
+{
+    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    for (size_t i = 0; i < bytes.bytes; i++) {
+        out[2 * i] = digits[byte_at(bytes, i) >> 4];
+        out[2 * i + 1] = digits[byte_at(bytes, i) & 15u];
+    }
+    return bytes.bytes * 2;
+}
+
+static uint32_t hex_value(char c)
+{
+    char lower = (char)(c | 0x20);
+    if (c >= '0' && c <= '9') {
+        return (uint32_t)(c - '0');
+    }
+    return lower >= 'a' && lower <= 'f' ? (uint32_t)(lower - 'a') + 10u : NOT_A_DIGIT;
+}
+
+bool ms_text_hex_decode(ms_str text, char *out, size_t *bytes_out)
+{
+    *bytes_out = 0;
+    if (text.bytes % 2 != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < text.bytes; i += 2) {
+        uint32_t high = hex_value(text.ptr[i]);
+        uint32_t low = hex_value(text.ptr[i + 1]);
+        if (high == NOT_A_DIGIT || low == NOT_A_DIGIT) {
+            return false;
+        }
+        out[i / 2] = (char)(unsigned char)(high << 4 | low);
+    }
+    *bytes_out = text.bytes / 2;
+    return true;
+}
