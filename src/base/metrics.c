@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A registry is a map from "name NUL scope" to metrics, on an arena that goes with it. Sums walk all
- * of it: readers are a status line once a second and tests, writers never come here.
+ * A registry is a map from "name NUL scope" to metrics, on an arena that goes with it. Sums walk
+ * all of it: readers are a status line once a second and tests, writers never come here.
  */
 #include "base/metrics.h"
 

@@ -18,7 +18,7 @@
 #ifndef MS_BASE_RANK_H
 #define MS_BASE_RANK_H
 
-/* A rank may be that of a set of mutexes, which are then taken in ascending order of their index. */
+/* A rank may be that of a set of mutexes, which are then taken in ascending order of index. */
 #define MS_RANK_STRIPES 1024
 
 /* More than this many mutexes held at once is a bug by itself: one full set, and some. */

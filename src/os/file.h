@@ -68,8 +68,8 @@ void ms_file_close(ms_file *file);
 const char *ms_file_path(const ms_file *file);
 
 /*
- * Reads from the current position what one call of the system gives, up to bytes: at least one byte,
- * or 0 at the end. Pipes and devices work.
+ * Reads from the current position what one call of the system gives, up to bytes: at least one, or
+ * 0 at the end. Pipes and devices work.
  */
 ms_rc ms_file_read(ms_file *file, void *to, size_t bytes, size_t *read_out,
                    ms_status *st) MS_MUST_USE;

@@ -129,7 +129,7 @@ void ms_mailbox_init(ms_mailbox *mailbox, ms_parker *parker)
 void ms_mailbox_release(ms_mailbox *mailbox)
 {
     MS_ASSERT(mailbox->taken == NULL);
-    /* Order relaxed: the pushers are gone, and whoever waited for them made their writes visible. */
+    /* Order relaxed: the pushers are gone, and who waited for them made their writes visible. */
     MS_ASSERT(atomic_load_explicit(&mailbox->pushed, memory_order_relaxed) == NULL);
 }
 

@@ -51,8 +51,9 @@ typedef struct ms_parker {
 void ms_parker_init(ms_parker *parker);
 
 /*
- * Sleeps until unparked, at most timeout_ns of real time (0 and less: only takes a pending wake-up).
- * Returns true when there was a wake-up, which is then used up; false when the time ran out.
+ * Sleeps until unparked, at most timeout_ns of real time (0 and less: only takes a wake-up that is
+ * pending). Returns true when there was a wake-up, which is then used up; false when the time ran
+ * out.
  * Thread: the owner.
  */
 bool ms_parker_park(ms_parker *parker, int64_t timeout_ns);

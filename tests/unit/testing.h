@@ -6,6 +6,8 @@
 #ifndef MS_TESTS_UNIT_TESTING_H
 #define MS_TESTS_UNIT_TESTING_H
 
+#include "base/str.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +23,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "base/str.h"
 
 #define assert_str_equal(text, literal)                                                            \
     do {                                                                                           \

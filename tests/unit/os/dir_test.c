@@ -84,9 +84,9 @@ static void a_tree_too_deep_is_refused(void **state)
 {
     (void)state;
     ms_status st = {0};
-    char path[256] = "";
+    char path[2 * MS_DIR_DEPTH_MAX + 1] = "";
     for (int i = 0; i < MS_DIR_DEPTH_MAX; i++) {
-        strcat(path, "d/");
+        memcpy(path + 2 * i, "d/", 3);
     }
     assert_ok(ms_dir_create(path_of(path), &st));
     assert_int_equal(ms_dir_remove(scratch_dir, &st), MS_LIMIT);

@@ -15,7 +15,7 @@ static ms_arena path_arena;
 static inline int setup_scratch_dir(void **state)
 {
     (void)state;
-    strcpy(scratch_dir, "/tmp/millstream_test_XXXXXX");
+    snprintf(scratch_dir, sizeof(scratch_dir), "/tmp/millstream_test_XXXXXX");
     ms_arena_init(&path_arena, 0);
     return mkdtemp(scratch_dir) == NULL ? -1 : 0;
 }
