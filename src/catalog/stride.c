@@ -11,7 +11,7 @@
 #define SPLIT_VERSION 1u
 #define SNAPSHOT_VERSION 1u
 
-#define SPLIT_BYTES_MAX (1u + 5u * MS_CODEC_VARINT_BYTES)
+#define SPLIT_BYTES_MAX (1u + 6u * MS_CODEC_VARINT_BYTES)
 
 /* Splits. */
 
@@ -24,6 +24,7 @@ static size_t encode(const ms_stride *stride, char *bytes_out)
     size += ms_codec_store_varint(stride->stride, bytes_out + size);
     size += ms_codec_store_varint(stride->count, bytes_out + size);
     size += ms_codec_store_varint(stride->next, bytes_out + size);
+    size += ms_codec_store_varint(stride->part, bytes_out + size);
     return size;
 }
 
@@ -44,6 +45,7 @@ ms_rc ms_stride_read(ms_str bytes, ms_stride *stride_out, ms_status *st)
     stride.stride = ms_codec_reader_varint(&reader);
     stride.count = ms_codec_reader_varint(&reader);
     stride.next = ms_codec_reader_varint(&reader);
+    stride.part = ms_codec_reader_varint(&reader);
     MS_TRY(ms_codec_reader_finish(&reader, "a split of numbered units", st));
     if (version != SPLIT_VERSION || stride.stride == 0 || stride.next > stride.count) {
         return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,

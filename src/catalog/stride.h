@@ -14,8 +14,10 @@
  *     if (stride == NULL) {
  *         return self->splits.is_complete ? MS_READ_END : MS_READ_PENDING;
  *     }
- *     ... units ms_stride_unit(stride, 0), ms_stride_unit(stride, 1), ..., ms_stride_left(stride) ...
- *     stride->next += count;
+ *     for (i = 0; i < count && i < ms_stride_left(stride); i++) {
+ *         ... unit ms_stride_unit(stride, i) ...
+ *     }
+ *     stride->next += i;
  *
  * Ownership: a set owns its splits. Thread: that of the reader, or of the coordinator.
  */
@@ -32,6 +34,7 @@ typedef struct ms_stride {
     uint64_t stride;
     uint64_t count; /* of units in this split; or MS_STRIDE_UNBOUNDED */
     uint64_t next;  /* units given out */
+    uint64_t part;  /* of the next unit: what was given out already, where units have parts */
 } ms_stride;
 
 /* The number of the unit that is i behind the position. */

@@ -170,8 +170,9 @@ static void a_snapshot_has_the_positions_of_unfinished_splits(void **state)
 static void damaged_splits_are_refused(void **state)
 {
     (void)state;
-    static const char *const damaged[] = {"", "\2\1\1\1\1\1", "\1\1\1\1\1", "\1\1\1\1\1\1\1",
-                                          "\1\5\1\1\1\2"};
+    /* Empty, another version, a number too few, one too many, a position behind the end. */
+    static const char *const damaged[] = {"", "\2\1\1\1\1\1\1", "\1\1\1\1\1\1", "\1\1\1\1\1\1\1\1",
+                                          "\1\5\1\1\1\2\1"};
     for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
         ms_status st = {0};
         ms_stride stride;
