@@ -17,6 +17,7 @@
 #define MS_LIMIT_LIST_ITEMS 20000u /* elements of an IN list, rows of VALUES */
 #define MS_LIMIT_VARIABLES 256u    /* --define */
 #define MS_LIMIT_VIEW_DEPTH 64u    /* views inside views */
+#define MS_LIMIT_PLAN_BYTES (1ull << 30) /* memory of binding one statement: views multiply texts */
 #define MS_LIMIT_PLAN_DEPTH 1000u  /* operators on the way from a root to a scan */
 
 /* Batches. */

@@ -77,4 +77,23 @@ ms_rc ms_bind_table_name(const ms_ast_path *path, ms_str *name_out, ms_status *s
 ms_rc ms_bind_find_table(const ms_bind_env *env, const ms_ast_path *path,
                          const ms_table **table_out, ms_status *st) MS_MUST_USE;
 
+/* Descriptions. */
+
+#define MS_BIND_DESCRIPTION_CELLS 7u
+
+/* One row of DESCRIBE, in this order; an absent cell has ptr NULL. */
+typedef struct ms_bind_description {
+    ms_str cells[MS_BIND_DESCRIPTION_CELLS]; /* name, type, null, key, extras, watermark, comment */
+} ms_bind_description;
+
+/* True when a column has a comment: DESCRIBE has its seventh cell only then. */
+bool ms_bind_describe_has_comment(const ms_table *table);
+
+/* The row of a column; the texts live in arena or are the table's. */
+void ms_bind_describe_column(ms_arena *arena, const ms_table *table, uint32_t column,
+                             ms_bind_description *row_out);
+
+/* SHOW CREATE TABLE or VIEW: a statement that makes the table again, in Flink's layout. */
+ms_str ms_bind_show_create(ms_arena *arena, const ms_table *table);
+
 #endif
