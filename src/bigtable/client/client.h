@@ -37,6 +37,8 @@
 #include "bigtable/model/range.h"
 #include "bigtable/model/table.h"
 
+#include <stdatomic.h>
+
 struct ms_mailbox;
 struct ms_parker;
 struct ms_bt_transport;
@@ -90,7 +92,7 @@ struct ms_bt_call {
     ms_bt_status status;
     ms_bt_call_kind kind;
     bool outstanding;
-    bool cancelled;
+    _Atomic bool is_cancelled;
     struct ms_mailbox *mailbox;
     ms_bt_done_fn done;
     void *arg;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store as a whole: its life, its catalog as others see it, what happens after a failed write,
+ * and the face that it shows to clients (a transport).
+ */
+#include "bigtable/store/store.h"
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "bigtable/store/store_priv.h"
+
+static const char *const sync_mode_names[MS_BT_SYNC_COUNT] = {
+    [MS_BT_SYNC_GROUP] = "group",
+    [MS_BT_SYNC_CHECKPOINT] = "checkpoint",
+    [MS_BT_SYNC_OS] = "os",
+};
+
+const char *ms_bt_sync_mode_name(ms_bt_sync_mode mode)
+{
+    MS_ASSERT((unsigned)mode < MS_BT_SYNC_COUNT);
+    return sync_mode_names[mode];
+}
+
+/* The catalog. */
+
+msi_schema *msi_store_schema(ms_bt_store *store)
+{
+    ms_mutex_lock(&store->schema_mutex);
+    msi_schema *schema = msi_schema_retain(store->schema);
+    ms_mutex_unlock(&store->schema_mutex);
+    return schema;
+}
+
+void msi_store_publish(ms_bt_store *store, msi_schema *schema)
+{
+    ms_mutex_lock(&store->schema_mutex);
+    msi_schema *before = store->schema;
+    store->schema = schema;
+    ms_mutex_unlock(&store->schema_mutex);
+    msi_schema_drop(before);
+}
+
+ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,
+                              ms_bt_status *bt)
+{
+    size_t first = 0;
+    if (msi_schema_instance(schema, name, &first) == 0) {
+        return ms_bt_status_set(bt, MS_BT_NOT_FOUND,
+                                "No tables found for instance projects/%.*s/instances/%.*s",
+                                MS_STR_ARG(name->project), MS_STR_ARG(name->instance));
+    }
+    return ms_bt_status_set(
+        bt, MS_BT_NOT_FOUND, "table \"projects/%.*s/instances/%.*s/tables/%.*s\" not found",
+        MS_STR_ARG(name->project), MS_STR_ARG(name->instance), MS_STR_ARG(name->table));
+}
+
+/* Failure. */
+
+void msi_store_poison(ms_bt_store *store, const ms_status *cause, ms_bt_status *bt)
+{
+    const char *reason = cause->detail[0] != '\0' ? cause->detail : cause->message;
+    ms_bt_status_set(bt, MS_BT_UNAVAILABLE, "The outcome of the write is unknown: %s", reason);
+    ms_mutex_lock(&store->queue_mutex);
+    ms_bt_status_set(&store->poison, MS_BT_UNAVAILABLE,
+                     "The store takes no writes until it is opened again, because one failed: %s",
+                     reason);
+    store->is_poisoned = true;
+    ms_mutex_unlock(&store->queue_mutex);
+}
+
+/* Answers a writing call with what the store tells since a write failed. False: none did. */
+static bool refuse_poisoned(ms_bt_store *store, ms_bt_call *call)
+{
+    ms_mutex_lock(&store->queue_mutex);
+    bool is_poisoned = store->is_poisoned;
+    if (is_poisoned) {
+        call->status = store->poison;
+    }
+    ms_mutex_unlock(&store->queue_mutex);
+    return is_poisoned;
+}
+
+/* The transport. */
+
+static void run_sync(ms_iojob *job)
+{
+    msi_item *item = MS_MAIL_OWNER(job, msi_item, job);
+    ms_bt_call *call = (ms_bt_call *)(void *)((char *)item - offsetof(ms_bt_call, transport_state));
+    ms_bt_store *store = item->store;
+    ms_status st = {0};
+    if (!refuse_poisoned(store, call) && ms_kv_sync(store->kv, &st) != MS_OK) {
+        msi_store_poison(store, &st, &call->status);
+    }
+    ms_bt_call_finish(call);
+}
+
+static void run_sample(ms_iojob *job)
+{
+    msi_item *item = MS_MAIL_OWNER(job, msi_item, job);
+    ms_bt_call *call = (ms_bt_call *)(void *)((char *)item - offsetof(ms_bt_call, transport_state));
+    msi_sample_run(item->store, ms_bt_call_sample_row_keys(call));
+    ms_bt_call_finish(call);
+}
+
+static void submit_job(ms_bt_store *store, ms_bt_call *call, void (*run)(ms_iojob *job))
+{
+    msi_item *item = msi_store_item(call);
+    item->job = (ms_iojob){.run = run};
+    ms_status st = {0};
+    if (ms_iopool_submit(store->pool, &item->job, &st) != MS_OK) {
+        ms_bt_status_from(&call->status, MS_BT_RESOURCE_EXHAUSTED, &st);
+        ms_bt_call_finish(call);
+    }
+}
+
+static void start(ms_bt_transport *transport, ms_bt_call *call)
+{
+    ms_bt_store *store = (ms_bt_store *)(void *)transport;
+    msi_item *item = msi_store_item(call);
+    memset(item, 0, sizeof(*item));
+    item->store = store;
+    item->family_ids = item->own_family_ids;
+    switch (call->kind) {
+    case MS_BT_CALL_MUTATE_ROWS:
+    case MS_BT_CALL_CREATE_TABLE:
+    case MS_BT_CALL_ADD_FAMILIES:
+    case MS_BT_CALL_DROP_TABLE:
+        msi_commit_enqueue(store, call);
+        return;
+    case MS_BT_CALL_SYNC:
+        /* In mode GROUP everything acknowledged is synced; in mode OS nobody wants it to be. */
+        if (store->sync_mode == MS_BT_SYNC_CHECKPOINT) {
+            submit_job(store, call, run_sync);
+        } else {
+            (void)refuse_poisoned(store, call);
+            ms_bt_call_finish(call);
+        }
+        return;
+    case MS_BT_CALL_SAMPLE_ROW_KEYS:
+        submit_job(store, call, run_sample);
+        return;
+    case MS_BT_CALL_GET_TABLE:
+    case MS_BT_CALL_LIST_TABLES:
+        msi_admin_look(store, call);
+        return;
+    case MS_BT_CALL_COUNT:
+        break;
+    }
+    MS_UNREACHABLE();
+}
+
+static const ms_bt_transport_class store_class = {
+    .name = "embedded",
+    .start = start,
+    .read_open = msi_scan_open,
+    .read_fill = msi_scan_fill,
+    .read_cancel = msi_scan_cancel,
+    .read_close = msi_scan_close,
+};
+
+ms_bt_transport *ms_bt_store_transport(ms_bt_store *store)
+{
+    return &store->transport;
+}
+
+/* Life. */
+
+static void destroy(ms_bt_store *store)
+{
+    if (store->commit.batch != NULL) {
+        msi_commit_release(store);
+    }
+    msi_schema_drop(store->schema);
+    ms_kv_close(store->kv);
+    ms_cond_release(&store->queue_idle);
+    ms_mutex_release(&store->queue_mutex);
+    ms_mutex_release(&store->schema_mutex);
+    ms_mem_free(store);
+}
+
+static ms_rc open_files(ms_bt_store *store, const ms_bt_store_options *options, ms_status *st)
+{
+    ms_kv_options kv = {.path = options->path,
+                        .create = options->create,
+                        .cache_bytes = options->cache_bytes,
+                        .write_buffer_bytes = options->write_buffer_bytes};
+    MS_TRY(ms_kv_open(&kv, &store->kv, st));
+    MS_TRY(msi_schema_load(store->kv, &store->schema, st));
+    int64_t last_micros = 0;
+    MS_TRY(msi_clock_load(store->kv, &last_micros, st));
+    msi_commit_init(store, last_micros);
+    return MS_OK;
+}
+
+ms_rc ms_bt_store_open(const ms_bt_store_options *options, ms_bt_store **store_out, ms_status *st)
+{
+    *store_out = NULL;
+    ms_bt_store *store = ms_mem_calloc(1, sizeof(*store));
+    store->transport.class = &store_class;
+    store->pool = options->pool;
+    store->sync_mode = options->sync_mode;
+    ms_mutex_init(&store->schema_mutex, MS_RANK_STORE_SCHEMA);
+    ms_mutex_init(&store->queue_mutex, MS_RANK_STORE_QUEUE);
+    ms_cond_init(&store->queue_idle);
+    if (open_files(store, options, st) != MS_OK) {
+        destroy(store);
+        return st->code;
+    }
+    *store_out = store;
+    return MS_OK;
+}
+
+ms_rc ms_bt_store_close(ms_bt_store *store, ms_status *st)
+{
+    if (store == NULL) {
+        return MS_OK;
+    }
+    msi_commit_drain(store);
+    ms_rc rc = MS_OK;
+    if (store->sync_mode != MS_BT_SYNC_OS && !store->is_poisoned) {
+        rc = ms_kv_sync(store->kv, st);
+    }
+    destroy(store);
+    return rc;
+}
+
+ms_rc ms_bt_store_sync(ms_bt_store *store, ms_status *st)
+{
+    ms_rc rc = ms_kv_sync(store->kv, st);
+    if (rc != MS_OK) {
+        ms_bt_status bt = {0};
+        msi_store_poison(store, st, &bt);
+    }
+    return rc;
+}
+
+ms_rc ms_bt_store_compact(ms_bt_store *store, ms_status *st)
+{
+    MS_TRY(ms_kv_flush(store->kv, st));
+    ms_kv_compact(store->kv, (ms_str){NULL, 0}, (ms_str){NULL, 0});
+    return MS_OK;
+}
+
+uint64_t ms_bt_store_memory_bytes(ms_bt_store *store)
+{
+    return ms_kv_memory_bytes(store->kv);
+}
