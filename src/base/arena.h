@@ -16,7 +16,8 @@
  * Memory that grows with data (state, buffers) is budgeted and lives elsewhere.
  *
  * Blocks double from 4 KiB to 1 MiB, so that a typical statement takes a handful of calls to
- * malloc; reset keeps the newest block, so that scratch in steady state takes none. Debug builds
+ * malloc; reset keeps a block, and makes it large enough for a round like the last one (up to
+ * 16 MiB), so that scratch in steady state takes none. Debug builds
  * fill released and reset memory with 0xDB, so that a pointer kept too long shows.
  *
  * Ownership: the arena owns all it returned. Thread: one at a time; no locks inside.
@@ -48,7 +49,7 @@ void ms_arena_init(ms_arena *arena, size_t first_block_bytes);
  * made. */
 void ms_arena_release(ms_arena *arena);
 
-/* Runs the hooks and forgets all allocations, but keeps the newest block for reuse. */
+/* Runs the hooks and forgets all allocations, but keeps a block for reuse. */
 void ms_arena_reset(ms_arena *arena);
 
 /* Use. */
@@ -59,15 +60,15 @@ void *ms_arena_alloc_slow(ms_arena *arena, size_t bytes, size_t align);
 /* Returns uninitialized memory; align is a power of two, at most 64. bytes may be 0. */
 static inline void *ms_arena_alloc(ms_arena *arena, size_t bytes, size_t align)
 {
-    uintptr_t at = ((uintptr_t)arena->next + (align - 1)) & ~(uintptr_t)(align - 1);
-    if (__builtin_expect(arena->next == NULL || at > (uintptr_t)arena->limit ||
-                             bytes > (size_t)((uintptr_t)arena->limit - at),
-                         0)) {
+    size_t padding = (size_t)(0 - (uintptr_t)arena->next) & (align - 1);
+    size_t room = arena->next == NULL ? 0 : (size_t)(arena->limit - arena->next);
+    if (__builtin_expect(arena->next == NULL || padding > room || bytes > room - padding, 0)) {
         return ms_arena_alloc_slow(arena, bytes, align);
     }
-    arena->used_bytes += (size_t)(at - (uintptr_t)arena->next) + bytes;
-    arena->next = (char *)at + bytes;
-    return (char *)at;
+    char *start = arena->next + padding;
+    arena->used_bytes += padding + bytes;
+    arena->next = start + bytes;
+    return start;
 }
 
 /* Returns zeroed memory for count objects; aborts when the product overflows. */

@@ -10,7 +10,8 @@
  *         int64_t value = 0;
  *         MS_TRY(ms_num_parse_i64(text, &value, st));
  *         if (value < 1 || value > 65535) {
- *             ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "port %d is out of range", port);
+ *             ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
+ *                           "port %" PRId64 " is out of range", value);
  *             return ms_status_hint(st, "Use a port from 1 to 65535.");
  *         }
  *         *port_out = (uint16_t)value;
