@@ -125,8 +125,8 @@ static ms_rc create_table(admin_args *admin, ms_status *st)
 
 static ms_rc list(admin_args *admin, ms_status *st)
 {
-    ms_str path = admin->path != NULL ? ms_str_cstr(admin->path) : ms_str_lit("");
-    return ms_bigtable_list(admin->common.session, path, msi_write_stdout, NULL, st);
+    return ms_bigtable_list(admin->common.session, ms_str_cstr(admin->path), msi_write_stdout, NULL,
+                            st);
 }
 
 static ms_rc show(admin_args *admin, ms_status *st)
@@ -152,7 +152,7 @@ typedef struct admin_action {
 
 static const admin_action actions[] = {
     {"create-table", true, create_table},
-    {"ls", false, list},
+    {"ls", true, list},
     {"show", true, show},
     {"count", true, count},
     {"add-family", true, NULL},
@@ -218,7 +218,8 @@ static int run(const msi_command *command, int argc, char **argv)
         return msi_usage_error(command, "command \"%s\" is not built yet", action->name);
     }
     if (action->needs_path && admin.path == NULL) {
-        return msi_usage_error(command, "%s needs PROJECT/INSTANCE/TABLE", action->name);
+        return msi_usage_error(command, "%s needs PROJECT/INSTANCE%s", action->name,
+                               action->act == list ? "" : "/TABLE");
     }
     return act(&admin, command, action);
 }
