@@ -208,7 +208,8 @@ static void set_near(ms_parser *p)
     }
 }
 
-static __attribute__((format(printf, 2, 0))) ms_rc set_expected(ms_parser *p, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) ms_rc set_expected(ms_parser *p, const char *format,
+                                                                va_list args)
 {
     char expected[240];
     vsnprintf(expected, sizeof(expected), format, args);

@@ -338,13 +338,18 @@ static ms_rc parse_table(ms_parser *p, const ms_ast_body **body_out)
 
 /* Set operations. */
 
+/* True when a query is nothing but its body. */
+static bool is_bare(const ms_ast_query *query)
+{
+    return query->cte_count == 0 && query->order_count == 0 && query->offset == NULL &&
+           query->limit == NULL;
+}
+
 /* A parenthesized query as a branch: its body, or the whole when it has clauses of its own. */
 static ms_rc make_branch(ms_parser *p, uint32_t start, const ms_ast_query *query,
                          const ms_ast_body **body_out)
 {
-    bool is_bare = query->cte_count == 0 && query->order_count == 0 && query->offset == NULL &&
-                   query->limit == NULL;
-    if (is_bare) {
+    if (is_bare(query)) {
         *body_out = query->body;
         return MS_OK;
     }
@@ -624,8 +629,12 @@ static ms_rc parse_with(ms_parser *p, ms_ast_query *query, uint32_t *child_heigh
     return MS_OK;
 }
 
-/* ORDER BY and LIMIT behind a body, and the head. */
-static ms_rc finish_query(ms_parser *p, uint32_t start, ms_ast_query *query, uint32_t child_height)
+/*
+ * ORDER BY and LIMIT behind a body, and the head. A query that is only another one in parentheses
+ * is that one.
+ */
+static ms_rc finish_query(ms_parser *p, uint32_t start, ms_ast_query *query, uint32_t child_height,
+                          const ms_ast_query **query_out)
 {
     bool found = false;
     MS_TRY(msi_parse_accept_word(p, MS_KW_ORDER, &found));
@@ -636,7 +645,10 @@ static ms_rc finish_query(ms_parser *p, uint32_t start, ms_ast_query *query, uin
     MS_TRY(parse_limits(p, query));
     child_height = msi_parse_max(child_height, query->body->height);
     query->span = msi_parse_span(p, start);
-    return msi_parse_height(p, query->span, child_height, &query->height);
+    MS_TRY(msi_parse_height(p, query->span, child_height, &query->height));
+    bool is_wrapper = is_bare(query) && query->body->kind == MS_AST_NESTED;
+    *query_out = is_wrapper ? ms_ast_nested_of(query->body)->query : query;
+    return MS_OK;
 }
 
 ms_rc msi_parse_query(ms_parser *p, const ms_ast_query **query_out)
@@ -650,9 +662,8 @@ ms_rc msi_parse_query(ms_parser *p, const ms_ast_query **query_out)
     uint32_t body_start = p->token.span.start;
     MS_TRY(parse_branch(p, &first));
     MS_TRY(parse_set_rest(p, SET_LEVEL_ANY, body_start, first, &query->body));
-    MS_TRY(finish_query(p, start, query, height));
+    MS_TRY(finish_query(p, start, query, height, query_out));
     msi_parse_leave(p);
-    *query_out = query;
     return MS_OK;
 }
 
@@ -671,8 +682,7 @@ ms_rc msi_parse_query_rest(ms_parser *p, uint32_t start, const ms_ast_query *fir
     MS_TRY(msi_parse_enter(p));
     MS_TRY(make_branch(p, start, first, &branch));
     MS_TRY(parse_set_rest(p, SET_LEVEL_ANY, start, branch, &query->body));
-    MS_TRY(finish_query(p, start, query, 0));
+    MS_TRY(finish_query(p, start, query, 0, query_out));
     msi_parse_leave(p);
-    *query_out = query;
     return MS_OK;
 }

@@ -238,4 +238,46 @@ ms_rc msi_parse_drop(ms_parser *p, const ms_ast_stmt **stmt_out) MS_MUST_USE;
 /* Fails naming the word of the statement and the one behind it: "ALTER TABLE is not supported". */
 ms_rc msi_parse_refuse_stmt(ms_parser *p, uint32_t word_count, const char *hint);
 
+/* Printing (unparse.c, unparse_query.c, unparse_stmt.c). */
+
+/* The text under construction; it grows in the arena. */
+typedef struct ms_printer {
+    ms_arena *arena;
+    char *ptr;
+    size_t bytes;
+    size_t capacity_bytes;
+} ms_printer;
+
+void msi_print(ms_printer *w, ms_str text);
+void msi_print_word(ms_printer *w, const char *text);
+
+/* `name`, and 'text'. */
+void msi_print_name(ms_printer *w, ms_str name);
+void msi_print_text(ms_printer *w, ms_str text);
+
+/* A name without back-ticks where it needs none. */
+void msi_print_plain_name(ms_printer *w, ms_str name);
+void msi_print_path(ms_printer *w, const ms_ast_path *path);
+
+/* (`a`, `b`), with a blank before it; nothing when there are none. */
+void msi_print_name_list(ms_printer *w, const ms_ast_ident *names, uint32_t count);
+
+/* ", " but before the first item. */
+void msi_print_comma(ms_printer *w, uint32_t index);
+void msi_print_integer(ms_printer *w, int64_t value);
+void msi_print_expr(ms_printer *w, const ms_ast_expr *expr);
+void msi_print_exprs(ms_printer *w, const ms_ast_expr *const *items, uint32_t count);
+void msi_print_call(ms_printer *w, const ms_ast_call *call);
+void msi_print_window(ms_printer *w, const ms_ast_window *window);
+void msi_print_order(ms_printer *w, const ms_ast_order *order, uint32_t count);
+void msi_print_type(ms_printer *w, const ms_ast_type *type);
+void msi_print_query(ms_printer *w, const ms_ast_query *query);
+void msi_print_from(ms_printer *w, const ms_ast_from *from);
+
+/* A blank and the hints, or nothing. */
+void msi_print_hints(ms_printer *w, const ms_ast_hint *hints, uint32_t count);
+
+/* The text, with a NUL behind it that is not counted. */
+ms_str msi_print_finish(ms_printer *w);
+
 #endif
