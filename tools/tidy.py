@@ -427,9 +427,10 @@ def check_visibility(tree, path, source):
     module = tree.module_of(path)
     if module is None:
         return
-    known = tree.private.get(module, set())
+    own = tree.private.get(module, set())
+    others = {name for other, names in tree.private.items() if other != module for name in names}
     for match in _PRIVATE.finditer(source.searchable):
-        if match.group() not in known:
+        if match.group() in others - own:
             tree.report(path, source.line_of(match.start()), "visibility",
                         f"{match.group()} belongs to another module")
 
@@ -572,9 +573,9 @@ def check_include_order(tree, path, source):
         tree.report(path, includes[0][0] if includes else 1, "include-order",
                     f"\"{own}\" comes first")
         return
-    if own is None and quoted and os.path.dirname(quoted[0][1]) in (
-            "millstream", os.path.dirname(path.removeprefix("src/"))):
-        own = quoted[0][1]  # the header that declares what a file without one of its own defines
+    folder = os.path.dirname(path.removeprefix("src/").removeprefix("tests/unit/"))
+    if own is None and quoted and os.path.dirname(quoted[0][1]) in ("millstream", folder):
+        own = quoted[0][1]  # what declares the functions of this file, or what this test tests
     angled_seen = False
     rest = [name for _, name in quoted if name != own and _is_sorted_name(path, name)]
     for line, name, _ in includes:
