@@ -41,7 +41,12 @@ typedef struct ms_iojob {
     void (*run)(struct ms_iojob *job); /* on a thread of the pool */
     ms_mailbox *reply_to;  /* NULL: nobody is told, and run is the last to touch the job */
     struct ms_iojob *next; /* private */
+    int wait_fd;           /* private */
+    bool waits_to_write;   /* private */
 } ms_iojob;
+
+/* Jobs that wait for the outside at a time: two standard streams for each of 128 subtasks. */
+#define MS_IOPOOL_WAITS_MAX 256u
 
 /* Zero means the default. */
 typedef struct ms_iopool_options {
@@ -60,6 +65,22 @@ void ms_iopool_destroy(ms_iopool *pool);
 
 /* Queues a job. Errors: MS_LIMIT, retriable, when the queue is full. Thread: any. */
 ms_rc ms_iopool_submit(ms_iopool *pool, ms_iojob *job, ms_status *st) MS_MUST_USE;
+
+/*
+ * Queues a job once the outside is ready for it: when fd, a pipe, terminal or socket, can be read
+ * or written without blocking, has failed, or was hung up. Regular files are always ready. The job
+ * asks again before it reads or writes, since another process may have been faster, and does no
+ * more than what cannot block. Errors: MS_LIMIT, retriable, when too many jobs wait; MS_IO_ERROR
+ * when the system has no more threads. Thread: any.
+ */
+ms_rc ms_iopool_submit_when(ms_iopool *pool, ms_iojob *job, int fd, bool to_write,
+                            ms_status *st) MS_MUST_USE;
+
+/*
+ * Takes back a job that still waits for its descriptor: it is the caller's again, and will not run.
+ * False: it is queued or running, and its mail comes. Thread: any.
+ */
+bool ms_iopool_withdraw(ms_iopool *pool, ms_iojob *job) MS_MUST_USE;
 
 /*
  * Runs the oldest queued job of a stepped pool on the calling thread and sends its mail. False when

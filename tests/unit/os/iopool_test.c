@@ -200,6 +200,117 @@ static void many_receivers_resubmit(void **state)
     ms_mailbox_release(&to.mailbox);
 }
 
+/* A job that notes whether its descriptor could be read when it ran. */
+typedef struct reading {
+    ms_iojob job;
+    int fd;
+    char byte;
+    ssize_t got;
+    int *done;
+} reading;
+
+static void read_byte(ms_iojob *job)
+{
+    reading *todo = (reading *)(void *)job;
+    todo->got = read(todo->fd, &todo->byte, 1);
+}
+
+static void note_read(ms_mail *mail)
+{
+    (*MS_MAIL_OWNER(mail, reading, job.mail)->done)++;
+}
+
+static reading make_reading(receiver *to, int fd, int *done)
+{
+    reading todo = {.fd = fd, .done = done};
+    todo.job.run = read_byte;
+    todo.job.reply_to = &to->mailbox;
+    todo.job.mail.deliver = note_read;
+    return todo;
+}
+
+static void a_job_waits_for_its_descriptor_and_holds_up_nobody(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_iopool *pool = NULL;
+    receiver to;
+    receiver_init(&to);
+    int done = 0;
+    int ends[8][2];
+    reading jobs[8];
+    assert_ok(ms_iopool_create(&(ms_iopool_options){.threads = 1}, &pool, &st));
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(pipe(ends[i]), 0);
+        jobs[i] = make_reading(&to, ends[i][0], &done);
+        assert_ok(ms_iopool_submit_when(pool, &jobs[i].job, ends[i][0], false, &st));
+    }
+    int squares = 0;
+    work other;
+    work_init(&other, &to, 3, &squares);
+    assert_ok(ms_iopool_submit(pool, &other.job, &st));
+    while (squares < 1) {
+        assert_true(ms_parker_park(&to.parker, 60 * SECOND));
+        ms_mailbox_deliver(&to.mailbox, 100);
+    }
+    assert_int_equal(done, 0);
+    for (int i = 7; i >= 0; i--) {
+        assert_int_equal(write(ends[i][1], "x", 1), 1);
+        while (done < 8 - i) {
+            assert_true(ms_parker_park(&to.parker, 60 * SECOND));
+            ms_mailbox_deliver(&to.mailbox, 100);
+        }
+        assert_int_equal(jobs[i].byte, 'x');
+    }
+    /* The other end is gone: that is ready too. */
+    jobs[0] = make_reading(&to, ends[0][0], &done);
+    assert_ok(ms_iopool_submit_when(pool, &jobs[0].job, ends[0][0], false, &st));
+    close(ends[0][1]);
+    while (done < 9) {
+        assert_true(ms_parker_park(&to.parker, 60 * SECOND));
+        ms_mailbox_deliver(&to.mailbox, 100);
+    }
+    assert_int_equal(jobs[0].got, 0);
+    for (int i = 0; i < 8; i++) {
+        close(ends[i][0]);
+        if (i > 0) {
+            close(ends[i][1]);
+        }
+    }
+    ms_iopool_destroy(pool);
+    ms_mailbox_release(&to.mailbox);
+}
+
+static void a_waiting_job_can_be_withdrawn_and_a_queued_one_cannot(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_iopool *pool = NULL;
+    receiver to;
+    receiver_init(&to);
+    int done = 0;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_ok(ms_iopool_create(&(ms_iopool_options){.is_stepped = true}, &pool, &st));
+    reading job = make_reading(&to, ends[0], &done);
+    assert_ok(ms_iopool_submit_when(pool, &job.job, ends[0], false, &st));
+    assert_false(ms_iopool_step(pool));
+    assert_true(ms_iopool_withdraw(pool, &job.job));
+    assert_false(ms_iopool_withdraw(pool, &job.job));
+    assert_int_equal(write(ends[1], "y", 1), 1);
+    assert_false(ms_iopool_step(pool));
+    assert_ok(ms_iopool_submit_when(pool, &job.job, ends[0], false, &st));
+    assert_true(ms_iopool_step(pool));
+    assert_false(ms_iopool_withdraw(pool, &job.job));
+    ms_mailbox_deliver(&to.mailbox, 100);
+    assert_int_equal(done, 1);
+    assert_int_equal(job.byte, 'y');
+    close(ends[0]);
+    close(ends[1]);
+    ms_iopool_destroy(pool);
+    ms_mailbox_release(&to.mailbox);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +319,8 @@ int main(void)
         cmocka_unit_test(a_stepped_pool_runs_in_order_when_asked),
         cmocka_unit_test(a_full_queue_refuses_and_the_caller_keeps_the_job),
         cmocka_unit_test(many_receivers_resubmit),
+        cmocka_unit_test(a_job_waits_for_its_descriptor_and_holds_up_nobody),
+        cmocka_unit_test(a_waiting_job_can_be_withdrawn_and_a_queued_one_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
