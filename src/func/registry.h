@@ -25,12 +25,18 @@
 #include "base/status.h"
 #include "millstream/udf.h"
 #include "type/value.h"
+#include "type/zone.h"
 
 /* What a session decides about the evaluation of expressions. */
 typedef struct ms_eval_config {
     ms_str time_zone;       /* table.local-time-zone: an IANA name or an offset; empty means UTC */
     bool overflow_is_error; /* millstream.arithmetic.overflow = error */
+    const ms_zone *zone;    /* that of time_zone; NULL: not looked up yet (ms_eval_config_make) */
 } ms_eval_config;
+
+/* The same with the zone looked up, in the arena. Programs do this themselves. */
+ms_rc ms_eval_config_make(ms_arena *arena, const ms_eval_config *config, ms_eval_config *config_out,
+                          ms_status *st) MS_MUST_USE;
 
 /* The calls that expr/ turns into nodes of their own. */
 typedef enum ms_fn_form {
