@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two buffers that change places: the task fills one, a job writes the other. The job's fields
+ * belong to the pool while it is in flight, and to the task otherwise.
+ *
+ *     flush: nothing in flight, lines there  -> change places, submit
+ *     the job comes back:  all written       -> flush again
+ *                          the rest waits    -> submit when the descriptor takes more
+ *                          it failed         -> the status stays, lines are dropped from now on
+ */
+#include "connector/print/outlet.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* More lines are refused beyond this: some ten batches of usual rows. */
+#define FULL_BYTES (1u << 20)
+
+/* The lines of one batch, which is accepted whole. */
+#define LINES_BYTES_MAX (512u << 20)
+
+struct msi_outlet {
+    ms_iojob job; /* first */
+    int fd;
+    bool is_file; /* takes any number of bytes in one piece */
+    ms_iopool *iopool;
+    ms_waker waker;
+    void (*on_progress)(void *arg);
+    void *arg;
+
+    ms_buf buffers[2];
+    uint32_t filled; /* the buffer of the task */
+    bool is_in_flight;
+    bool is_destroyed;
+    ms_status st;
+
+    /* The job's. */
+    ms_str rest;
+    ms_status job_st;
+};
+
+/* The job. */
+
+static bool takes_bytes(int fd)
+{
+    struct pollfd ask = {.fd = fd, .events = POLLOUT};
+    return poll(&ask, 1, 0) > 0;
+}
+
+/* What may be written at once without blocking and without cutting a line that fits. */
+static size_t piece_of(const msi_outlet *outlet, ms_str rest)
+{
+    if (outlet->is_file || rest.bytes <= PIPE_BUF) {
+        return rest.bytes;
+    }
+    for (size_t bytes = PIPE_BUF; bytes > 0; bytes--) {
+        if (rest.ptr[bytes - 1] == '\n') {
+            return bytes;
+        }
+    }
+    return PIPE_BUF;
+}
+
+static void write_lines(ms_iojob *job)
+{
+    msi_outlet *outlet = (msi_outlet *)job;
+    while (outlet->rest.bytes > 0 && takes_bytes(outlet->fd)) {
+        ssize_t wrote = write(outlet->fd, outlet->rest.ptr, piece_of(outlet, outlet->rest));
+        if (wrote >= 0) {
+            outlet->rest = ms_str_slice(outlet->rest, (size_t)wrote, outlet->rest.bytes);
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (errno != EINTR) {
+            ms_status_set_errno(&outlet->job_st, errno, "could not write to standard %s",
+                                outlet->fd == STDERR_FILENO ? "error" : "output");
+            return;
+        }
+    }
+}
+
+/* The task. */
+
+static void free_outlet(msi_outlet *outlet)
+{
+    ms_buf_release(&outlet->buffers[0]);
+    ms_buf_release(&outlet->buffers[1]);
+    ms_mem_free(outlet);
+}
+
+static void fail(msi_outlet *outlet, const ms_status *st)
+{
+    outlet->st = *st;
+    outlet->rest = (ms_str){0};
+}
+
+static void come_back(ms_mail *mail)
+{
+    msi_outlet *outlet = MS_MAIL_OWNER(mail, msi_outlet, job.mail);
+    outlet->is_in_flight = false;
+    if (outlet->is_destroyed) {
+        free_outlet(outlet);
+        return;
+    }
+    if (outlet->job_st.code != MS_OK) {
+        fail(outlet, &outlet->job_st);
+    } else if (outlet->rest.bytes > 0) {
+        ms_status st = {0};
+        if (ms_iopool_submit_when(outlet->iopool, &outlet->job, outlet->fd, true, &st) == MS_OK) {
+            outlet->is_in_flight = true;
+            return;
+        }
+        fail(outlet, &st);
+    }
+    msi_outlet_flush(outlet);
+    outlet->on_progress(outlet->arg);
+    ms_wake(&outlet->waker);
+}
+
+msi_outlet *msi_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
+                              void *arg)
+{
+    msi_outlet *outlet = ms_mem_calloc(1, sizeof(*outlet));
+    struct stat info;
+    *outlet = (msi_outlet){.job = {.run = write_lines, .reply_to = env->mailbox},
+                           .fd = fd,
+                           .is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode),
+                           .iopool = env->iopool,
+                           .waker = env->waker,
+                           .on_progress = on_progress,
+                           .arg = arg};
+    outlet->job.mail.deliver = come_back;
+    ms_buf_init(&outlet->buffers[0], LINES_BYTES_MAX);
+    ms_buf_init(&outlet->buffers[1], LINES_BYTES_MAX);
+    return outlet;
+}
+
+void msi_outlet_destroy(msi_outlet *outlet)
+{
+    if (outlet == NULL) {
+        return;
+    }
+    if (outlet->is_in_flight && !ms_iopool_withdraw(outlet->iopool, &outlet->job)) {
+        outlet->is_destroyed = true;
+        return;
+    }
+    free_outlet(outlet);
+}
+
+bool msi_outlet_has_room(const msi_outlet *outlet)
+{
+    return outlet->buffers[outlet->filled].bytes < FULL_BYTES;
+}
+
+ms_buf *msi_outlet_lines(msi_outlet *outlet)
+{
+    return &outlet->buffers[outlet->filled];
+}
+
+void msi_outlet_flush(msi_outlet *outlet)
+{
+    ms_buf *lines = &outlet->buffers[outlet->filled];
+    if (outlet->st.code != MS_OK) {
+        ms_buf_reset(lines);
+        return;
+    }
+    if (outlet->is_in_flight || lines->bytes == 0) {
+        return;
+    }
+    ms_status st = {0};
+    outlet->rest = ms_buf_view(lines);
+    outlet->filled ^= 1;
+    ms_buf_reset(&outlet->buffers[outlet->filled]);
+    if (ms_iopool_submit(outlet->iopool, &outlet->job, &st) == MS_OK) {
+        outlet->is_in_flight = true;
+    } else {
+        fail(outlet, &st);
+    }
+}
+
+bool msi_outlet_is_idle(const msi_outlet *outlet)
+{
+    bool has_lines = outlet->buffers[outlet->filled].bytes > 0;
+    return outlet->st.code != MS_OK || (!outlet->is_in_flight && !has_lines);
+}
+
+const ms_status *msi_outlet_status(const msi_outlet *outlet)
+{
+    return &outlet->st;
+}
