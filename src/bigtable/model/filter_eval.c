@@ -115,7 +115,10 @@ static void sort_cells(const ms_bt_page *page, ms_bt_cell *cells, uint32_t count
 
 void ms_bt_page_sort_row(ms_bt_page *page, uint32_t first_cell)
 {
-    sort_cells(page, page->cells + first_cell, page->cell_count - first_cell);
+    uint32_t count = page->cell_count - first_cell;
+    if (count > 1) {
+        sort_cells(page, page->cells + first_cell, count);
+    }
 }
 
 static ms_rc eval_filter(walk *w, const ms_bt_filter *filter, uint32_t start, ms_status *st);
