@@ -370,23 +370,10 @@ bool ms_text_parse_timestamp_us(ms_str text, ms_text_timestamp_form form, int32_
 {
     moment at = {0};
     int64_t us = 0;
-    if (!parse_moment(text, form, &at) ||
-        __builtin_mul_overflow(at.days, MS_TIME_US_PER_DAY, &us) ||
-        __builtin_add_overflow(us, ms_time_floor_div(at.ns, 1000), &us)) {
+    if (!parse_moment(text, form, &at) || !ms_time_us_from_ns(at.days, at.ns, &us)) {
         return false;
     }
     *us_out = precision == 6 ? us : ms_time_truncate_us(us, precision);
-    return true;
-}
-
-static bool moment_to_ts(moment at, ms_ts16 *ts_out)
-{
-    int64_t ms = 0;
-    if (__builtin_mul_overflow(at.days, MS_TIME_MS_PER_DAY, &ms) ||
-        __builtin_add_overflow(ms, ms_time_floor_div(at.ns, 1000000), &ms)) {
-        return false;
-    }
-    *ts_out = (ms_ts16){ms, (int32_t)ms_time_floor_mod(at.ns, 1000000)};
     return true;
 }
 
@@ -395,7 +382,7 @@ bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_
 {
     moment at = {0};
     ms_ts16 ts = {0};
-    if (!parse_moment(text, form, &at) || !moment_to_ts(at, &ts)) {
+    if (!parse_moment(text, form, &at) || !ms_time_ts_from_ns(at.days, at.ns, &ts)) {
         return false;
     }
     *ts_out = ms_time_truncate_ts(ts, precision);
@@ -547,7 +534,7 @@ bool ms_text_cast_timestamp(ms_str text, ms_ts16 *ts_out)
     }
     int32_t last = ms_time_days_in_month(year, month);
     int64_t days = ms_time_days_from_date(year, month, day < last ? day : last);
-    return moment_to_ts((moment){days, ns}, ts_out);
+    return ms_time_ts_from_ns(days, ns, ts_out);
 }
 
 bool ms_text_parse_timestamp_lenient(ms_str text, ms_ts16 *ts_out)
@@ -563,6 +550,6 @@ bool ms_text_parse_timestamp_lenient(ms_str text, ms_ts16 *ts_out)
     if (take_char(&s, ' ') && !take_loose_time(&s, &time)) {
         return false;
     }
-    moment at = {ms_time_days_from_date(year, month, day), loose_ns(&time)};
-    return s.at == s.end && moment_to_ts(at, ts_out);
+    return s.at == s.end &&
+           ms_time_ts_from_ns(ms_time_days_from_date(year, month, day), loose_ns(&time), ts_out);
 }

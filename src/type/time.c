@@ -81,14 +81,23 @@ bool ms_time_add_months(int32_t days, int32_t months, int32_t *days_out)
     return true;
 }
 
+/* days * units_per_day + units, when that is an int64: a day may begin before the first int64. */
+static bool join_day(int64_t days, int64_t units_per_day, int64_t units, int64_t *joined_out)
+{
+    ms_i128 joined = (ms_i128)days * units_per_day + units;
+    if (joined < INT64_MIN || joined > INT64_MAX) {
+        return false;
+    }
+    *joined_out = (int64_t)joined;
+    return true;
+}
+
 bool ms_time_add_months_us(int64_t us, int32_t months, int64_t *us_out)
 {
     /* A day of microseconds in 64 bits is below 2^27, so that it is an int32. */
     int32_t day = 0;
-    int64_t start = 0;
     return ms_time_add_months((int32_t)ms_time_day_of_us(us), months, &day) &&
-           !__builtin_mul_overflow((int64_t)day, MS_TIME_US_PER_DAY, &start) &&
-           !__builtin_add_overflow(start, ms_time_us_of_day(us), us_out);
+           join_day(day, MS_TIME_US_PER_DAY, ms_time_us_of_day(us), us_out);
 }
 
 /* Timestamps. */
@@ -128,29 +137,39 @@ bool ms_time_us_from_fields(const ms_time_fields *fields, int64_t *us_out)
 {
     int64_t day = ms_time_days_from_date(fields->date.year, fields->date.month, fields->date.day);
     int64_t us_of_day = seconds_of_day(fields) * 1000000 + fields->nano / 1000;
-    int64_t start = 0;
-    return !__builtin_mul_overflow(day, MS_TIME_US_PER_DAY, &start) &&
-           !__builtin_add_overflow(start, us_of_day, us_out);
+    return join_day(day, MS_TIME_US_PER_DAY, us_of_day, us_out);
 }
 
 bool ms_time_ts_from_fields(const ms_time_fields *fields, ms_ts16 *ts_out)
 {
     int64_t day = ms_time_days_from_date(fields->date.year, fields->date.month, fields->date.day);
-    int64_t ms_of_day = seconds_of_day(fields) * 1000 + fields->nano / 1000000;
+    return ms_time_ts_from_ns(day, seconds_of_day(fields) * INT64_C(1000000000) + fields->nano,
+                              ts_out);
+}
+
+bool ms_time_us_from_ns(int64_t day, int64_t ns, int64_t *us_out)
+{
+    return join_day(day, MS_TIME_US_PER_DAY, ms_time_floor_div(ns, 1000), us_out);
+}
+
+bool ms_time_ts_from_ns(int64_t day, int64_t ns, ms_ts16 *ts_out)
+{
     int64_t ms = 0;
-    if (__builtin_mul_overflow(day, MS_TIME_MS_PER_DAY, &ms) ||
-        __builtin_add_overflow(ms, ms_of_day, &ms)) {
+    if (!join_day(day, MS_TIME_MS_PER_DAY, ms_time_floor_div(ns, 1000000), &ms)) {
         return false;
     }
-    *ts_out = (ms_ts16){ms, fields->nano % 1000000};
+    *ts_out = (ms_ts16){ms, (int32_t)ms_time_floor_mod(ns, 1000000)};
     return true;
 }
 
 bool ms_time_us_from_ts(ms_ts16 ts, int64_t *us_out)
 {
-    int64_t us = 0;
-    return !__builtin_mul_overflow(ts.ms, INT64_C(1000), &us) &&
-           !__builtin_add_overflow(us, (int64_t)(ts.ns / 1000), us_out);
+    ms_i128 us = (ms_i128)ts.ms * 1000 + ts.ns / 1000;
+    if (us < INT64_MIN || us > INT64_MAX) {
+        return false;
+    }
+    *us_out = (int64_t)us;
+    return true;
 }
 
 int64_t ms_time_truncate_us(int64_t us, int32_t precision)

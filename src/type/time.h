@@ -89,6 +89,11 @@ ms_time_fields ms_time_fields_from_ts(ms_ts16 ts);
 bool ms_time_us_from_fields(const ms_time_fields *fields, int64_t *us_out);
 bool ms_time_ts_from_fields(const ms_time_fields *fields, ms_ts16 *ts_out);
 
+/* From a day and nanoseconds since its start, which may lie outside the day (an offset was taken
+ * off). The same rules. */
+bool ms_time_us_from_ns(int64_t day, int64_t ns, int64_t *us_out);
+bool ms_time_ts_from_ns(int64_t day, int64_t ns, ms_ts16 *ts_out);
+
 /* The day, and the microseconds or milliseconds in it. */
 static inline int64_t ms_time_day_of_us(int64_t us)
 {

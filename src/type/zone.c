@@ -308,8 +308,8 @@ void ms_zone_cursor_seek(ms_zone_cursor *cursor, int64_t utc_s)
         }
     }
     cursor->offset_s = zone->offset_s[low];
-    cursor->from_s = low == 0 ? INT64_MIN : zone->from_s[low] + shift_s;
-    cursor->until_s = high == zone->count ? INT64_MAX : zone->from_s[high] + shift_s;
+    cursor->from_s = low == 0 ? INT64_MIN : ms_time_add_ms(zone->from_s[low], shift_s);
+    cursor->until_s = high == zone->count ? INT64_MAX : ms_time_add_ms(zone->from_s[high], shift_s);
 }
 
 int32_t ms_zone_offset_of_local(ms_zone_cursor *cursor, int64_t local_s)
