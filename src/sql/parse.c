@@ -46,7 +46,8 @@ ms_rc msi_parse_advance(ms_parser *p)
 bool msi_parse_at_query(const ms_parser *p)
 {
     return msi_parse_at_word(p, MS_KW_SELECT) || msi_parse_at_word(p, MS_KW_VALUES) ||
-           msi_parse_at_word(p, MS_KW_WITH) || msi_parse_at_word(p, MS_KW_TABLE);
+           msi_parse_at_word(p, MS_KW_WITH) ||
+           (msi_parse_at_word(p, MS_KW_TABLE) && p->ahead.kind != MS_TOKEN_LPAREN);
 }
 
 ms_rc msi_parse_accept(ms_parser *p, ms_token_kind kind, bool *found_out)
@@ -230,8 +231,9 @@ ms_rc msi_parse_fail(ms_parser *p, const char *format, ...)
 static bool is_clause_start(const ms_parser *p)
 {
     static const ms_keyword words[] = {
-        MS_KW_FROM, MS_KW_WHERE, MS_KW_SELECT, MS_KW_AS,   MS_KW_ON,    MS_KW_HAVING,
-        MS_KW_INTO, MS_KW_AND,   MS_KW_OR,     MS_KW_WITH, MS_KW_UNION, MS_KW_JOIN,
+        MS_KW_FROM, MS_KW_WHERE, MS_KW_SELECT, MS_KW_AS,    MS_KW_ON,    MS_KW_HAVING, MS_KW_INTO,
+        MS_KW_AND,  MS_KW_OR,    MS_KW_NOT,    MS_KW_WITH,  MS_KW_UNION, MS_KW_JOIN,   MS_KW_TO,
+        MS_KW_IS,   MS_KW_IN,    MS_KW_LIKE,   MS_KW_FETCH, MS_KW_WHEN,  MS_KW_THEN,   MS_KW_ELSE,
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (msi_parse_at_word(p, words[i])) {

@@ -41,16 +41,34 @@ static ms_rc parse_not_enforced(ms_parser *p, ms_span key_span)
                                  "checked.");
 }
 
-/* UNIQUE, CHECK and the like: Flink refuses them too. */
-static ms_rc check_refused_constraint(ms_parser *p)
+/* UNIQUE, DEFAULT and the like: Flink does not have them either. */
+static ms_rc refuse_constraint(ms_parser *p)
 {
-    bool is_refused = msi_parse_at_word(p, MS_KW_UNIQUE) || msi_parse_at_word(p, MS_KW_CHECK) ||
-                      msi_parse_at_word(p, MS_KW_REFERENCES) || msi_parse_at_word(p, MS_KW_FOREIGN);
-    if (!is_refused) {
-        return MS_OK;
-    }
-    ms_str what = ms_arena_format(p->arena, "the constraint %s", ms_keyword_text(p->token.keyword));
+    ms_str what = ms_arena_format(p->arena, "%s in a table", ms_keyword_text(p->token.keyword));
     return msi_parse_refuse(p, p->token.span, what.ptr, NULL);
+}
+
+/* Behind the type of a column. */
+static ms_rc check_column_constraint(ms_parser *p)
+{
+    static const ms_keyword words[] = {
+        MS_KW_UNIQUE, MS_KW_CHECK, MS_KW_REFERENCES, MS_KW_DEFAULT, MS_KW_COLLATE, MS_KW_IDENTITY,
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (msi_parse_at_word(p, words[i])) {
+            return refuse_constraint(p);
+        }
+    }
+    return MS_OK;
+}
+
+/* Where a column may begin too: then the word is a name that lacks its back-ticks. */
+static ms_rc check_table_constraint(ms_parser *p)
+{
+    bool is_word = msi_parse_at_word(p, MS_KW_UNIQUE) || msi_parse_at_word(p, MS_KW_CHECK);
+    bool is_refused = (is_word && p->ahead.kind == MS_TOKEN_LPAREN) ||
+                      msi_parse_at_words(p, MS_KW_FOREIGN, MS_KW_KEY);
+    return is_refused ? refuse_constraint(p) : MS_OK;
 }
 
 /* What the parts of a table's parentheses are collected in. */
@@ -70,7 +88,7 @@ static ms_rc parse_column_key(ms_parser *p, const ms_ast_ident *column, table_pa
     if (named) {
         MS_TRY(msi_parse_name(p, "the name of a constraint", &key.name));
     }
-    MS_TRY(check_refused_constraint(p));
+    MS_TRY(check_column_constraint(p));
     if (!named && !msi_parse_at_word(p, MS_KW_PRIMARY)) {
         return MS_OK;
     }
@@ -143,7 +161,7 @@ static ms_rc parse_table_key(ms_parser *p, table_parts *parts)
     if (named) {
         MS_TRY(msi_parse_name(p, "the name of a constraint", &key.name));
     }
-    MS_TRY(check_refused_constraint(p));
+    MS_TRY(check_table_constraint(p));
     MS_TRY(msi_parse_expect_word(p, MS_KW_PRIMARY));
     MS_TRY(msi_parse_expect_word(p, MS_KW_KEY));
     if (!msi_parse_at(p, MS_TOKEN_LPAREN)) {
@@ -157,7 +175,7 @@ static ms_rc parse_table_key(ms_parser *p, table_parts *parts)
 
 static ms_rc parse_table_part(ms_parser *p, table_parts *parts)
 {
-    MS_TRY(check_refused_constraint(p));
+    MS_TRY(check_table_constraint(p));
     if (msi_parse_at_word(p, MS_KW_WATERMARK)) {
         return parse_watermark(p, parts);
     }

@@ -453,6 +453,17 @@ static ms_rc parse_prefix(ms_parser *p, const ms_ast_expr **expr_out)
     return msi_parse_primary(p, expr_out);
 }
 
+/* A NOT behind an operand belongs to IN, BETWEEN, LIKE or SIMILAR TO, and to nothing else. */
+static ms_rc check_stray_not(ms_parser *p)
+{
+    if (!msi_parse_at_word(p, MS_KW_NOT)) {
+        return MS_OK;
+    }
+    bool is_null = p->ahead.keyword == MS_KW_NULL;
+    msi_parse_fail(p, "an operator, or NOT IN, NOT BETWEEN, NOT LIKE or NOT SIMILAR TO");
+    return is_null ? ms_status_hint(p->st, "Write IS NOT NULL.") : p->st->code;
+}
+
 /* Parses operands joined by operators of at least a level. */
 static ms_rc parse_level(ms_parser *p, int min, const ms_ast_expr **expr_out)
 {
@@ -462,7 +473,7 @@ static ms_rc parse_level(ms_parser *p, int min, const ms_ast_expr **expr_out)
         at.level = find_level(p);
         if (at.level < min || at.level < 0) {
             *expr_out = at.left;
-            return MS_OK;
+            return at.level < 0 ? check_stray_not(p) : MS_OK;
         }
         const ms_ast_expr *joined = NULL;
         MS_TRY(parse_operator(p, &at, &joined));

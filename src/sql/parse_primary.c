@@ -464,7 +464,8 @@ static ms_rc parse_map(ms_parser *p, const ms_ast_expr **expr_out)
     MS_TRY(msi_parse_finish(p, &map->head, MS_AST_MAP, start, height));
     if (map->item_count % 2 != 0) {
         ms_status_set(p->st, MS_SYNTAX_ERROR, map->head.span, "a MAP has a key without a value");
-        return ms_status_hint(p->st, "Write MAP[key, value, key, value].");
+        return ms_status_hint(p->st, "Write MAP[key, value, key, value]; a column of this name is "
+                                     "written `map`.");
     }
     *expr_out = &map->head;
     return MS_OK;

@@ -259,8 +259,9 @@ void msi_print_text(ms_printer *w, ms_str text);
 void msi_print_plain_name(ms_printer *w, ms_str name);
 void msi_print_path(ms_printer *w, const ms_ast_path *path);
 
-/* (`a`, `b`), with a blank before it; nothing when there are none. */
-void msi_print_name_list(ms_printer *w, const ms_ast_ident *names, uint32_t count);
+/* before(`a`, `b`); nothing when there are no names. */
+void msi_print_name_list(ms_printer *w, const char *before, const ms_ast_ident *names,
+                         uint32_t count);
 
 /* ", " but before the first item. */
 void msi_print_comma(ms_printer *w, uint32_t index);

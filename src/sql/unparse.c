@@ -103,10 +103,12 @@ void msi_print_comma(ms_printer *w, uint32_t index)
     msi_print_word(w, index == 0 ? "" : ", ");
 }
 
-void msi_print_name_list(ms_printer *w, const ms_ast_ident *names, uint32_t count)
+void msi_print_name_list(ms_printer *w, const char *before, const ms_ast_ident *names,
+                         uint32_t count)
 {
+    msi_print_word(w, count == 0 ? "" : before);
     for (uint32_t i = 0; i < count; i++) {
-        msi_print_word(w, i == 0 ? " (" : ", ");
+        msi_print_word(w, i == 0 ? "(" : ", ");
         msi_print_name(w, names[i].text);
     }
     msi_print_word(w, count == 0 ? "" : ")");
@@ -326,9 +328,9 @@ static void print_unary(ms_printer *w, const ms_ast_unary *unary)
         return;
     }
     msi_print_word(w, unary->op == MS_AST_OP_NEGATE ? "-" : "+");
-    /* Two signs in a row would begin a comment. */
-    bool is_sign = unary->operand->kind == MS_AST_UNARY;
-    print_operand(w, unary->operand, is_sign ? PRINT_PRIMARY : PRINT_SIGN);
+    /* Two minus signs in a row would begin a comment. */
+    msi_print_word(w, unary->operand->kind == MS_AST_UNARY ? " " : "");
+    print_operand(w, unary->operand, PRINT_SIGN);
 }
 
 static void print_binary(ms_printer *w, const ms_ast_binary *binary)
@@ -754,8 +756,7 @@ static void print_primary(ms_printer *w, const ms_ast_expr *expr)
         print_query_expr(w, "(", ms_ast_subquery_of(expr)->query);
     } else {
         const ms_ast_descriptor *descriptor = ms_ast_descriptor_of(expr);
-        msi_print_word(w, "DESCRIPTOR");
-        msi_print_name_list(w, descriptor->columns, descriptor->column_count);
+        msi_print_name_list(w, "DESCRIPTOR", descriptor->columns, descriptor->column_count);
     }
 }
 

@@ -39,7 +39,7 @@ static void print_alias(ms_printer *w, const ms_ast_alias *alias)
     if (!ms_ast_ident_is_absent(alias->name)) {
         msi_print_word(w, " AS ");
         msi_print_name(w, alias->name.text);
-        msi_print_name_list(w, alias->columns, alias->column_count);
+        msi_print_name_list(w, " ", alias->columns, alias->column_count);
     }
 }
 
@@ -94,7 +94,7 @@ static void print_from_join(ms_printer *w, const ms_ast_from_join *join)
     }
     if (join->using_count > 0) {
         msi_print_word(w, " USING");
-        msi_print_name_list(w, join->using_columns, join->using_count);
+        msi_print_name_list(w, " ", join->using_columns, join->using_count);
     }
 }
 
@@ -272,7 +272,7 @@ void msi_print_query(ms_printer *w, const ms_ast_query *query)
         const ms_ast_cte *cte = &query->ctes[i];
         msi_print_word(w, i == 0 ? "WITH " : ", ");
         msi_print_name(w, cte->name.text);
-        msi_print_name_list(w, cte->columns, cte->column_count);
+        msi_print_name_list(w, " ", cte->columns, cte->column_count);
         msi_print_word(w, " AS (");
         msi_print_query(w, cte->query);
         msi_print_word(w, ")");

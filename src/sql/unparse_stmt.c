@@ -50,7 +50,7 @@ static void print_primary_key(ms_printer *w, const ms_ast_primary_key *key)
         msi_print_word(w, " ");
     }
     msi_print_word(w, "PRIMARY KEY");
-    msi_print_name_list(w, key->columns, key->column_count);
+    msi_print_name_list(w, " ", key->columns, key->column_count);
     msi_print_word(w, " NOT ENFORCED");
 }
 
@@ -85,10 +85,10 @@ static void print_distribution(ms_printer *w, const ms_ast_distribution *distrib
     }
     msi_print_word(w, " DISTRIBUTED");
     if (distribution->column_count > 0) {
-        msi_print_word(w, distribution->kind == MS_AST_DISTRIBUTION_HASH    ? " BY HASH"
-                          : distribution->kind == MS_AST_DISTRIBUTION_RANGE ? " BY RANGE"
-                                                                            : " BY");
-        msi_print_name_list(w, distribution->columns, distribution->column_count);
+        const char *words = distribution->kind == MS_AST_DISTRIBUTION_HASH    ? " BY HASH"
+                            : distribution->kind == MS_AST_DISTRIBUTION_RANGE ? " BY RANGE"
+                                                                              : " BY ";
+        msi_print_name_list(w, words, distribution->columns, distribution->column_count);
     }
     if (distribution->buckets != MS_AST_UNSET) {
         msi_print_word(w, " INTO ");
@@ -131,7 +131,7 @@ static void print_create_table(ms_printer *w, const ms_ast_create_table *create)
     print_distribution(w, &create->distribution);
     if (create->partition_count > 0) {
         msi_print_word(w, " PARTITIONED BY");
-        msi_print_name_list(w, create->partition, create->partition_count);
+        msi_print_name_list(w, " ", create->partition, create->partition_count);
     }
     if (create->options_span.end > 0) {
         msi_print_word(w, " WITH (");
@@ -155,7 +155,7 @@ static void print_create_view(ms_printer *w, const ms_ast_create_view *create)
     msi_print_word(w, create->temporary ? "CREATE TEMPORARY VIEW " : "CREATE VIEW ");
     msi_print_word(w, create->if_not_exists ? "IF NOT EXISTS " : "");
     msi_print_path(w, &create->name);
-    msi_print_name_list(w, create->columns, create->column_count);
+    msi_print_name_list(w, " ", create->columns, create->column_count);
     print_text_clause(w, " COMMENT ", &create->comment);
     msi_print_word(w, " AS ");
     msi_print_query(w, create->query);
