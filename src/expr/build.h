@@ -34,6 +34,7 @@
 typedef struct ms_expr_builder {
     ms_arena *arena;
     ms_status *st;
+    uint32_t let_count; /* private: numbers of LET nodes */
 } ms_expr_builder;
 
 /* A call by name, forms included. */

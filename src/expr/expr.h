@@ -14,6 +14,12 @@
  *     CAST        x                              the target is the node's type
  *     TRY_CAST    x                              same; NULL where CAST fails
  *     FIELD       a ROW                          index: the field
+ *     LET         value, body                    index: the number by which the body refers to the value
+ *     REF         -                              index: that number, of a LET above
+ *
+ * LET is for an operand that SQL writes once and its meaning uses twice (x BETWEEN a AND b, CASE x WHEN):
+ * it is computed once, and trees stay as large as their text. A fault of the value counts where the body
+ * refers to it.
  *
  * Everything else (comparison, arithmetic, NOT, IS NULL, LIKE, IN, ROW, ARRAY and MAP constructors,
  * item access) is a CALL. Nodes are made by expr/build.h, which finds functions and adds the casts;
@@ -44,6 +50,8 @@ typedef enum ms_expr_kind {
     MS_EXPR_CAST,
     MS_EXPR_TRY_CAST,
     MS_EXPR_FIELD,
+    MS_EXPR_LET,
+    MS_EXPR_REF,
     MS_EXPR_KIND_COUNT
 } ms_expr_kind;
 
