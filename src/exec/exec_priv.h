@@ -23,6 +23,10 @@ ms_op *msi_op_limit_create(const ms_pnode *node, ms_arena *job_arena);
 ms_op *msi_op_sink_create(const ms_pnode *node, ms_arena *job_arena);
 ms_op *msi_op_collect_create(const ms_pnode *node, ms_arena *job_arena);
 
+/* For operators that have nothing to open, or to close. */
+ms_rc msi_op_open_nothing(ms_op *op, ms_op_ctx *ctx);
+void msi_op_close_nothing(ms_op *op);
+
 /* Passing on. */
 
 /* Emits a batch that was taken as input, without copying: a pooled one as another reference, any

@@ -411,7 +411,6 @@ static ms_step aggregate_batch(ms_op *op, uint32_t input, const ms_batch *batch)
         if (load(self) != MS_OK) {
             return MS_DONE;
         }
-        op->rows_in += ms_batch_live(batch);
         self->is_running = true;
         self->next = 0;
     }

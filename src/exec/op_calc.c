@@ -50,7 +50,6 @@ static ms_step calc_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     if (self->error.code != MS_OK) {
         return report(self, batch);
     }
-    op->rows_in += ms_batch_live(batch);
     ms_evaluator_run(self->evaluator, batch, &self->frame, &self->error);
     bool has_rows = ms_batch_live(&self->frame) > 0;
     if (has_rows) {

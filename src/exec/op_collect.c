@@ -11,7 +11,6 @@ static ms_step collect_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     if (!op->host->collect(op, batch)) {
         return MS_BLOCKED;
     }
-    op->rows_in += ms_batch_live(batch);
     return MS_DONE;
 }
 
@@ -23,8 +22,11 @@ static ms_step collect_watermark(ms_op *op, ms_time_ms watermark)
     return MS_DONE;
 }
 
-static const ms_op_class collect_class = {
-    .name = "Collect", .batch = collect_batch, .watermark = collect_watermark};
+static const ms_op_class collect_class = {.name = "Collect",
+                                          .open = msi_op_open_nothing,
+                                          .batch = collect_batch,
+                                          .watermark = collect_watermark,
+                                          .close = msi_op_close_nothing};
 
 ms_op *msi_op_collect_create(const ms_pnode *node, ms_arena *job_arena)
 {

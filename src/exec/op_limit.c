@@ -55,7 +55,6 @@ static ms_step limit_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     (void)input;
     op_limit *self = (op_limit *)op;
     uint32_t live = ms_batch_live(batch);
-    op->rows_in += live;
     uint32_t first = smaller(self->to_skip, live);
     uint32_t count = smaller(self->to_emit, live - first);
     self->to_skip -= first;
@@ -118,6 +117,7 @@ static const ms_op_class limit_class = {
     .barrier = limit_barrier,
     .persist = limit_persist,
     .restore = limit_restore,
+    .close = msi_op_close_nothing,
 };
 
 ms_op *msi_op_limit_create(const ms_pnode *node, ms_arena *job_arena)

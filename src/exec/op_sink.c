@@ -123,7 +123,6 @@ static ms_step sink_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     case MS_WRITE_DONE:
         break;
     }
-    op->rows_in += good;
     self->is_before_null = good < live;
     return self->is_before_null ? MS_MORE : MS_DONE;
 }

@@ -101,7 +101,6 @@ static ms_step sort_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     (void)input;
     op_sort *self = (op_sort *)op;
     uint32_t live = ms_batch_live(batch);
-    op->rows_in += live;
     if (rows_needed(op->node) == 0) {
         return MS_DONE;
     }

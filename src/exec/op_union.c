@@ -16,12 +16,14 @@ typedef struct op_union {
 static ms_step union_batch(ms_op *op, uint32_t input, const ms_batch *batch)
 {
     (void)input;
-    op->rows_in += ms_batch_live(batch);
     msi_op_emit_through(op, batch, &((op_union *)op)->frame);
     return MS_DONE;
 }
 
-static const ms_op_class union_class = {.name = "Union", .batch = union_batch};
+static const ms_op_class union_class = {.name = "Union",
+                                        .open = msi_op_open_nothing,
+                                        .batch = union_batch,
+                                        .close = msi_op_close_nothing};
 
 ms_op *msi_op_union_create(const ms_pnode *node, ms_arena *job_arena)
 {

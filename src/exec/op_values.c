@@ -105,6 +105,7 @@ static const ms_op_class values_class = {
     .barrier = values_barrier,
     .persist = values_persist,
     .restore = values_restore,
+    .close = msi_op_close_nothing,
 };
 
 ms_op *msi_op_values_create(const ms_pnode *node, ms_arena *job_arena)

@@ -183,7 +183,6 @@ static ms_step watermark_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     (void)input;
     op_watermark *self = (op_watermark *)op;
     if (!self->is_running) {
-        op->rows_in += ms_batch_live(batch);
         if (self->is_restored && self->sent > 0) {
             ms_op_emit_watermark(op, self->sent);
         }

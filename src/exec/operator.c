@@ -27,6 +27,18 @@ ms_step ms_op_forward_watermark(ms_op *op, ms_time_ms watermark)
     return MS_DONE;
 }
 
+ms_rc msi_op_open_nothing(ms_op *op, ms_op_ctx *ctx)
+{
+    (void)op;
+    (void)ctx;
+    return MS_OK;
+}
+
+void msi_op_close_nothing(ms_op *op)
+{
+    (void)op;
+}
+
 void msi_op_emit_through(ms_op *op, const ms_batch *batch, ms_batch *frame)
 {
     if (batch->pool != NULL && batch->sel == NULL) {
