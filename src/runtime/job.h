@@ -67,6 +67,8 @@ typedef struct ms_job_options {
     ms_account *account;       /* parent of the job's accounts; NULL: none */
     uint64_t state_bytes_max;  /* MS_ACCOUNT_UNLIMITED */
     uint64_t result_bytes_max; /* bytes of rows that wait for ms_job_next: default 16 MiB */
+    /* Makes the operators; NULL: ms_op_create. For pipelines and tests with operators of their own. */
+    struct ms_op *(*make_op)(const ms_pnode *node, ms_arena *arena);
 } ms_job_options;
 
 typedef enum ms_job_state {
@@ -111,7 +113,7 @@ ms_rc ms_job_checkpoint(ms_job *job, int64_t timeout_ms, uint64_t *checkpoint_ou
 
 /* The end. */
 
-ms_job_state ms_job_state_now(const ms_job *job);
+ms_job_state ms_job_state_now(ms_job *job);
 
 /*
  * Waits for the end and reports the failure of a job that failed. MS_CANCELED at the timeout
@@ -143,7 +145,7 @@ typedef struct ms_job_totals {
     uint64_t restored_entries;      /* of state tables */
     uint64_t restored_splits;       /* of sources */
     uint64_t restored_snapshots;    /* of operators and enumerators */
-    uint64_t committables_left;     /* handed over by writers and never committed */
+    uint64_t rows_uncommitted;      /* taken by sinks that commit, and not committed */
     uint64_t turns;                 /* of tasks: an idle job takes none */
     uint32_t subtasks_with_rows;
 } ms_job_totals;

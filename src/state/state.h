@@ -66,6 +66,8 @@ ms_rc ms_state_restore(ms_state *state, ms_str records, ms_status *st) MS_MUST_U
 
 /* Inspection. */
 
+/* True when it has tables, so that there is something to save. */
+bool ms_state_is_used(const ms_state *state);
 uint64_t ms_state_entries(const ms_state *state);
 size_t ms_state_bytes(const ms_state *state);
 
