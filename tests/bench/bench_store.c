@@ -419,7 +419,7 @@ int main(int argc, char **argv)
         return 2;
     }
     b.repetitions = (int)repetitions;
-    snprintf(b.path, sizeof(b.path), "/tmp/ms-bench-store-XXXXXX");
+    snprintf(b.path, sizeof(b.path), "/tmp/bench-store-XXXXXX");
     if (mkdtemp(b.path) == NULL) {
         perror("mkdtemp");
         return 1;

@@ -159,7 +159,7 @@ static void submit(ms_bt_client *client, ms_bt_call *call, ms_bt_call_kind kind,
     call->kind = kind;
     call->client = client;
     ms_bt_status_clear(&call->status);
-    atomic_store_explicit(&call->is_cancelled, false, memory_order_relaxed);
+    atomic_store_explicit(&call->is_canceled, false, memory_order_relaxed);
     msi_call_state *state = msi_client_call_state(call);
     *state =
         (msi_call_state){.mail = {.deliver = deliver_call}, .mutations = mutations, .bytes = bytes};
@@ -193,10 +193,10 @@ void ms_bt_call_cancel(ms_bt_call *call)
         state->mutations = 0;
     }
     ms_mutex_unlock(&client->mutex);
-    /* Order relaxed: see ms_bt_call_is_cancelled. */
-    atomic_store_explicit(&call->is_cancelled, true, memory_order_relaxed);
+    /* Order relaxed: see ms_bt_call_is_canceled. */
+    atomic_store_explicit(&call->is_canceled, true, memory_order_relaxed);
     if (was_waiting) {
-        ms_bt_status_set(&call->status, MS_BT_CANCELLED, "The call was cancelled before it began");
+        ms_bt_status_set(&call->status, MS_BT_CANCELLED, "The call was canceled before it began");
         ms_bt_call_finish(call);
     } else if (client->transport->class->cancel != NULL) {
         client->transport->class->cancel(client->transport, call);

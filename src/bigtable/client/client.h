@@ -92,7 +92,7 @@ struct ms_bt_call {
     ms_bt_status status;
     ms_bt_call_kind kind;
     bool outstanding;
-    _Atomic bool is_cancelled;
+    _Atomic bool is_canceled;
     struct ms_mailbox *mailbox;
     ms_bt_done_fn done;
     void *arg;
@@ -190,9 +190,9 @@ typedef enum ms_bt_poll {
 typedef struct ms_bt_read ms_bt_read;
 
 /*
- * Starts a scan; options are copied whole, filter and keys included. Rows come in ascending order of
- * their keys, each once, as pages; one page is filled ahead while the consumer works on another. A
- * row is never half of one moment and half of another; two rows may be.
+ * Starts a scan; options are copied whole, filter and keys included. Rows come in ascending order
+ * of their keys, each once, as pages; one page is filled ahead while the consumer works on another.
+ * A row is never half of one moment and half of another; two rows may be.
  *
  * wake(arg) is called through the mailbox after MS_BT_POLL_PENDING, when polling again makes sense.
  * Nothing is reported here: a request that the service refuses fails at the first poll that is not

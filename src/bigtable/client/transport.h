@@ -27,7 +27,7 @@ typedef struct ms_bt_attempt ms_bt_attempt;
 typedef struct ms_bt_transport_class {
     const char *name;
     void (*start)(ms_bt_transport *transport, ms_bt_call *call);
-    /* Says that ms_bt_call_is_cancelled has become true of a call that is started or about to be;
+    /* Says that ms_bt_call_is_canceled has become true of a call that is started or about to be;
      * it may be over already, but was not delivered. NULL: nobody needs to be told. */
     void (*cancel)(ms_bt_transport *transport, ms_bt_call *call);
     void (*read_open)(ms_bt_transport *transport, ms_bt_attempt *attempt);
@@ -47,10 +47,10 @@ struct ms_bt_transport {
 void ms_bt_call_finish(ms_bt_call *call);
 
 /* Does the caller want the call to end soon? Thread: any. */
-static inline bool ms_bt_call_is_cancelled(ms_bt_call *call)
+static inline bool ms_bt_call_is_canceled(ms_bt_call *call)
 {
     /* Order relaxed: a wish, which guards no other memory. */
-    return atomic_load_explicit(&call->is_cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&call->is_canceled, memory_order_relaxed);
 }
 
 /* The typed call of a call object. */

@@ -76,6 +76,12 @@ ms_rc ms_bt_mutation_batch_begin_row(ms_bt_mutation_batch *batch, ms_str key, ms
     return MS_OK;
 }
 
+static bool is_delete(ms_bt_mutation_kind kind)
+{
+    return kind == MS_BT_MUTATION_DELETE_FROM_COLUMN || kind == MS_BT_MUTATION_DELETE_FROM_FAMILY ||
+           kind == MS_BT_MUTATION_DELETE_FROM_ROW;
+}
+
 ms_rc ms_bt_mutation_batch_append(ms_bt_mutation_batch *batch, const ms_bt_mutation *mutation,
                                   ms_status *st)
 {
@@ -104,6 +110,7 @@ ms_rc ms_bt_mutation_batch_append(ms_bt_mutation_batch *batch, const ms_bt_mutat
     }
     batch->data.bytes += bytes;
     batch->entry_mutations++;
+    batch->entry_has_deletes = batch->entry_has_deletes || is_delete(mutation->kind);
     return MS_OK;
 }
 
@@ -118,14 +125,6 @@ ms_rc ms_bt_mutation_batch_set_cell(ms_bt_mutation_batch *batch, uint16_t family
     return ms_bt_mutation_batch_append(batch, &mutation, st);
 }
 
-static ms_rc append_delete(ms_bt_mutation_batch *batch, const ms_bt_mutation *mutation,
-                           ms_status *st)
-{
-    MS_TRY(ms_bt_mutation_batch_append(batch, mutation, st));
-    batch->entry_has_deletes = true;
-    return MS_OK;
-}
-
 ms_rc ms_bt_mutation_batch_delete_column(ms_bt_mutation_batch *batch, uint16_t family,
                                          ms_str qualifier, int64_t start_micros, int64_t end_micros,
                                          ms_status *st)
@@ -135,20 +134,20 @@ ms_rc ms_bt_mutation_batch_delete_column(ms_bt_mutation_batch *batch, uint16_t f
                                .timestamp_micros = start_micros,
                                .end_micros = end_micros,
                                .qualifier = qualifier};
-    return append_delete(batch, &mutation, st);
+    return ms_bt_mutation_batch_append(batch, &mutation, st);
 }
 
 ms_rc ms_bt_mutation_batch_delete_family(ms_bt_mutation_batch *batch, uint16_t family,
                                          ms_status *st)
 {
     ms_bt_mutation mutation = {.kind = MS_BT_MUTATION_DELETE_FROM_FAMILY, .family = family};
-    return append_delete(batch, &mutation, st);
+    return ms_bt_mutation_batch_append(batch, &mutation, st);
 }
 
 ms_rc ms_bt_mutation_batch_delete_row(ms_bt_mutation_batch *batch, ms_status *st)
 {
     ms_bt_mutation mutation = {.kind = MS_BT_MUTATION_DELETE_FROM_ROW};
-    return append_delete(batch, &mutation, st);
+    return ms_bt_mutation_batch_append(batch, &mutation, st);
 }
 
 void ms_bt_mutation_batch_end_row(ms_bt_mutation_batch *batch)
@@ -223,9 +222,12 @@ static ms_bt_code check_mutation(const ms_bt_mutation *mutation, uint32_t index,
                                 mutation->value.bytes, MS_BT_LIMIT_VALUE_BYTES);
     }
     switch (mutation->kind) {
-    case MS_BT_MUTATION_SET_CELL:
     case MS_BT_MUTATION_ADD_TO_CELL:
     case MS_BT_MUTATION_MERGE_TO_CELL:
+        return ms_bt_status_set(bt, MS_BT_UNIMPLEMENTED, IN_LIST "%s is not supported yet", index,
+                                mutation->kind == MS_BT_MUTATION_ADD_TO_CELL ? "AddToCell"
+                                                                             : "MergeToCell");
+    case MS_BT_MUTATION_SET_CELL:
         return check_timestamp(mutation, index, granularity_micros, bt);
     case MS_BT_MUTATION_DELETE_FROM_COLUMN:
         return check_time_range(mutation, index, granularity_micros, bt);

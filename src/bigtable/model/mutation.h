@@ -36,7 +36,7 @@
 #include "bigtable/model/status.h"
 
 /* The numbers are ours. ADD_TO_CELL and MERGE_TO_CELL are named so that every switch knows them;
- * the store refuses them by name until aggregate families exist. */
+ * the check refuses them by name until aggregate families exist. */
 typedef enum ms_bt_mutation_kind {
     MS_BT_MUTATION_SET_CELL,
     MS_BT_MUTATION_DELETE_FROM_COLUMN,

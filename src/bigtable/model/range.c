@@ -99,7 +99,8 @@ bool ms_bt_range_is_empty(const ms_bt_range *range)
     }
     ms_str low = range->start.key;
     ms_str high = range->end.key;
-    return high.bytes == low.bytes + 1 && high.ptr[low.bytes] == '\0';
+    return high.bytes == low.bytes + 1 && high.ptr[low.bytes] == '\0' &&
+           ms_str_starts_with(high, low);
 }
 
 int ms_bt_range_side(const ms_bt_range *range, ms_str key)

@@ -3,8 +3,8 @@
  * The commit queue. Any thread pushes calls; one turn at a time, the leader's, takes all that are
  * there, checks each whole before anything of it is written, encodes entries into batches, writes
  * them, syncs once if the mode says so, and only then acknowledges. What queues up meanwhile is the
- * next group. A turn ends by itself after TURN_BYTES and submits the next one, so that a call of any
- * size shares the pool and the other callers get through.
+ * next group. A turn ends by itself after TURN_BYTES and submits the next one, so that a call of
+ * any size shares the pool and the other callers get through.
  *
  *     queue -> pending -> (encode) -> done -> (write, sync) -> finished
  *
@@ -211,8 +211,8 @@ static ms_bt_code begin_call(ms_bt_store *store, ms_bt_mutate_rows *call)
     ms_bt_status *bt = &call->call.status;
     msi_item *item = msi_store_item(&call->call);
     item->is_begun = true;
-    if (ms_bt_call_is_cancelled(&call->call)) {
-        return ms_bt_status_set(bt, MS_BT_CANCELLED, "The call was cancelled before it began");
+    if (ms_bt_call_is_canceled(&call->call)) {
+        return ms_bt_status_set(bt, MS_BT_CANCELLED, "The call was canceled before it began");
     }
     item->schema = msi_store_schema(store);
     item->table = msi_schema_find(item->schema, call->table);

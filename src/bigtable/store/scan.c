@@ -3,7 +3,8 @@
  * Scans. A scan is a position between turns, and nothing else: each turn opens an iterator at the
  * position, fills one page, and closes it, so that no snapshot or block is pinned while the
  * consumer works. A turn ends at the end of a row: when the page is full, after TURN_BYTES or
- * TURN_NS of looking, or when it is cancelled. A row is read within one turn, hence from one moment.
+ * TURN_NS of looking, or when it is canceled. A row is read within one turn, hence from one
+ * moment.
  *
  * The inner loop gets keys in order: all cells of a row share the row part of their keys, all
  * versions of a column what is before the time. It compares with the key before instead of decoding
@@ -32,7 +33,7 @@ typedef struct msi_scan {
     ms_iojob job;
     ms_bt_store *store;
     ms_bt_attempt *attempt;
-    _Atomic bool is_cancelled;
+    _Atomic bool is_canceled;
     bool is_open;
     ms_arena arena;
     msi_schema *schema;
@@ -256,7 +257,7 @@ static ms_rc keep_cell(turn *t, bool strip, ms_status *st)
 
 /* Rows. */
 
-/* Takes in the row of the cell that comes next: its row part for comparison, its key for the page. */
+/* Takes in the row of the cell that comes next: its row part, and its key for the page. */
 static ms_rc begin_row(turn *t, ms_status *st)
 {
     ms_str key = t->entry.key;
@@ -306,10 +307,10 @@ static ms_rc end_row(turn *t, ms_status *st)
     return MS_OK;
 }
 
-static bool is_cancelled(msi_scan *scan)
+static bool is_canceled(msi_scan *scan)
 {
     /* Order relaxed: a wish, which guards no other memory. */
-    return atomic_load_explicit(&scan->is_cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&scan->is_canceled, memory_order_relaxed);
 }
 
 static ms_rc too_large(const turn *t, ms_status *st)
@@ -332,8 +333,8 @@ static ms_rc scan_row(turn *t, ms_status *st)
     uint32_t family_id = 0;
     do {
         stats->bytes_seen += t->entry.key.bytes + t->entry.value.bytes;
-        if ((stats->cells_seen++ & CANCEL_MASK) == CANCEL_MASK && is_cancelled(scan)) {
-            return ms_status_set(st, MS_CANCELED, ms_span_none, "the scan was cancelled");
+        if ((stats->cells_seen++ & CANCEL_MASK) == CANCEL_MASK && is_canceled(scan)) {
+            return ms_status_set(st, MS_CANCELED, ms_span_none, "the scan was canceled");
         }
         if (!same_column(t)) {
             MS_TRY(begin_column(t, &family_id, st));
@@ -385,7 +386,7 @@ static bool is_turn_over(turn *t)
         return true;
     }
     const ms_bt_read_stats *stats = &scan->attempt->stats;
-    if (stats->bytes_seen >= t->end_bytes_seen || is_cancelled(scan)) {
+    if (stats->bytes_seen >= t->end_bytes_seen || is_canceled(scan)) {
         return true;
     }
     /* The clock costs as much as a cell, so it is not asked at every row. */
@@ -492,8 +493,8 @@ void msi_scan_cancel(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
     (void)transport;
     msi_scan *scan = attempt->transport_data;
-    /* Order relaxed: see is_cancelled. */
-    atomic_store_explicit(&scan->is_cancelled, true, memory_order_relaxed);
+    /* Order relaxed: see is_canceled. */
+    atomic_store_explicit(&scan->is_canceled, true, memory_order_relaxed);
 }
 
 void msi_scan_close(ms_bt_transport *transport, ms_bt_attempt *attempt)

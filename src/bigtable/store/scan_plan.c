@@ -116,7 +116,7 @@ ms_bt_code msi_scan_plan_make(const ms_bt_filter *filter, const msi_table *table
     *plan_out = (msi_scan_plan){.filter = filter, .sorts_rows = !table->ids_ascend};
     MS_BT_TRY(check_families(filter, table, bt));
     bool is_flat = flatten(plan_out, filter, table, arena);
-    /* Cells come in the order of incarnations; a stage that counts over families needs the other. */
+    /* Cells come in the order of incarnations; a stage that counts over families wants names. */
     if (!is_flat || (plan_out->sorts_rows && counts_rows(plan_out))) {
         plan_out->is_whole_row = true;
         plan_out->stage_count = 0;

@@ -178,7 +178,7 @@ static question ask(model *m)
     return q;
 }
 
-/* The filter of a question: chain([row limit,] families, column limit, offset, [row limit,] strip). */
+/* A question as a chain: [row limit,] families, column limit, offset, [row limit,] strip. */
 static const ms_bt_filter *filter_of(const question *q, int families, ms_arena *arena)
 {
     const ms_bt_filter *list[8];

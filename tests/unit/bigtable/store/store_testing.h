@@ -72,7 +72,7 @@ static inline void fixture_init(fixture *f, ms_bt_sync_mode mode)
 {
     memset(f, 0, sizeof(*f));
     ms_status st = {0};
-    snprintf(f->path, sizeof(f->path), "/tmp/ms-store-test-XXXXXX");
+    snprintf(f->path, sizeof(f->path), "/tmp/store-test-XXXXXX");
     assert_non_null(mkdtemp(f->path));
     f->sync_mode = mode;
     assert_ok(ms_iopool_create(&(ms_iopool_options){.threads = 3}, &f->pool, &st));
