@@ -8,6 +8,7 @@
  */
 #include "engine/render.h"
 
+#include "format/json_text.h"
 #include "type/text.h"
 
 #include <inttypes.h>
@@ -129,7 +130,7 @@ static ms_rc json_line(msi_renderer *renderer, const ms_batch *batch, uint32_t r
     }
     for (uint32_t c = 0; c < renderer->schema.column_count; c++) {
         MS_TRY(c > 0 ? ms_buf_append_byte(out, ',', st) : MS_OK);
-        MS_TRY(msi_json_string(out, renderer->schema.columns[c].name, st));
+        MS_TRY(ms_json_append_string(out, renderer->schema.columns[c].name, st));
         MS_TRY(ms_buf_append_byte(out, ':', st));
         MS_TRY(msi_json_value(out, &batch->columns[c], row, st));
     }

@@ -50,9 +50,6 @@ void msi_renderer_destroy(msi_renderer *renderer);
 /* Appends a value as JSON: decisions on types as in docs/sql/results.md. */
 ms_rc msi_json_value(ms_buf *out, const ms_vec *vec, uint32_t row, ms_status *st) MS_MUST_USE;
 
-/* Appends text as a JSON string; bytes that are not UTF-8 become U+FFFD. */
-ms_rc msi_json_string(ms_buf *out, ms_str text, ms_status *st) MS_MUST_USE;
-
 /* Appends a value as a field of a CSV record, quoted when it must be. */
 ms_rc msi_csv_value(ms_buf *out, const ms_vec *vec, uint32_t row, ms_buf *scratch,
                     ms_status *st) MS_MUST_USE;

@@ -5,6 +5,7 @@
  */
 #include "engine/render.h"
 
+#include "format/json_text.h"
 #include "type/text.h"
 
 #include <math.h>
@@ -14,73 +15,6 @@ static ms_rc append_lit(ms_buf *out, const char *text, ms_status *st)
     return ms_buf_append(out, ms_str_cstr(text), st);
 }
 
-/* Bytes of the well-formed UTF-8 sequence at text[i]; 0 when there is none. */
-static size_t utf8_length(ms_str text, size_t i)
-{
-    unsigned char c = (unsigned char)text.ptr[i];
-    size_t bytes = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    if (bytes == 0 || i + bytes > text.bytes) {
-        return 0;
-    }
-    return ms_str_is_utf8(ms_str_slice(text, i, i + bytes)) ? bytes : 0;
-}
-
-static ms_rc append_escape(ms_buf *out, unsigned char c, ms_status *st)
-{
-    switch (c) {
-    case '"':
-        return append_lit(out, "\\\"", st);
-    case '\\':
-        return append_lit(out, "\\\\", st);
-    case '\n':
-        return append_lit(out, "\\n", st);
-    case '\r':
-        return append_lit(out, "\\r", st);
-    case '\t':
-        return append_lit(out, "\\t", st);
-    case '\b':
-        return append_lit(out, "\\b", st);
-    case '\f':
-        return append_lit(out, "\\f", st);
-    default:
-        return ms_buf_format(out, st, "\\u%04x", c);
-    }
-}
-
-static bool is_plain(unsigned char c)
-{
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
-}
-
-ms_rc msi_json_string(ms_buf *out, ms_str text, ms_status *st)
-{
-    MS_TRY(ms_buf_append_byte(out, '"', st));
-    size_t i = 0;
-    while (i < text.bytes) {
-        size_t run = i;
-        while (run < text.bytes && is_plain((unsigned char)text.ptr[run])) {
-            run++;
-        }
-        MS_TRY(ms_buf_append(out, ms_str_slice(text, i, run), st));
-        i = run;
-        if (i == text.bytes) {
-            break;
-        }
-        unsigned char c = (unsigned char)text.ptr[i];
-        size_t length = c < 0x80 ? 1 : utf8_length(text, i);
-        if (c < 0x80) {
-            MS_TRY(append_escape(out, c, st));
-        } else if (length == 0) {
-            MS_TRY(append_lit(out, "\xEF\xBF\xBD", st));
-            length = 1;
-        } else {
-            MS_TRY(ms_buf_append(out, ms_str_slice(text, i, i + length), st));
-        }
-        i += length;
-    }
-    return ms_buf_append_byte(out, '"', st);
-}
-
 static ms_rc json_double(ms_buf *out, double value, bool is_float, ms_status *st)
 {
     char text[MS_TEXT_F64_BYTES];
@@ -88,7 +22,7 @@ static ms_rc json_double(ms_buf *out, double value, bool is_float, ms_status *st
     if (isfinite(value)) {
         return ms_buf_append(out, ms_str_make(text, bytes), st);
     }
-    return msi_json_string(out, ms_str_make(text, bytes), st);
+    return ms_json_append_string(out, ms_str_make(text, bytes), st);
 }
 
 static ms_rc json_base64(ms_buf *out, ms_str bytes, ms_status *st)
@@ -123,7 +57,7 @@ static ms_rc json_scalar(ms_buf *out, const ms_vec *vec, uint32_t row, ms_status
         return json_double(out, MS_VEC_DATA(vec, double)[pos], false, st);
     case MS_TYPE_CHAR:
     case MS_TYPE_VARCHAR:
-        return msi_json_string(out, ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]), st);
+        return ms_json_append_string(out, ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]), st);
     case MS_TYPE_BINARY:
     case MS_TYPE_VARBINARY:
         return json_base64(out, ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]), st);
@@ -159,7 +93,7 @@ static ms_rc json_row(ms_buf *out, const ms_vec *vec, uint32_t pos, ms_status *s
     MS_TRY(ms_buf_append_byte(out, '{', st));
     for (uint32_t i = 0; i < vec->child_count; i++) {
         MS_TRY(i > 0 ? ms_buf_append_byte(out, ',', st) : MS_OK);
-        MS_TRY(msi_json_string(out, vec->type->names[i], st));
+        MS_TRY(ms_json_append_string(out, vec->type->names[i], st));
         MS_TRY(ms_buf_append_byte(out, ':', st));
         MS_TRY(msi_json_value(out, &vec->children[i], pos, st));
     }

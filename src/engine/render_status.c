@@ -4,6 +4,7 @@
  */
 #include "engine/engine_priv.h"
 #include "engine/render.h"
+#include "format/json_text.h"
 
 #define RENDER_BYTES                                                                               \
     (16u << 10) /* message, detail, hint and a window of the source line, escaped */
@@ -47,7 +48,7 @@ static ms_rc member(ms_buf *out, const char *name, const char *value, ms_status 
     if (value[0] == '\0') {
         return ms_buf_append(out, ms_str_lit("null"), inner);
     }
-    return msi_json_string(out, ms_str_cstr(value), inner);
+    return ms_json_append_string(out, ms_str_cstr(value), inner);
 }
 
 static ms_rc json_place(const ms_status *st, const ms_script *script, uint32_t statement,
@@ -60,7 +61,7 @@ static ms_rc json_place(const ms_status *st, const ms_script *script, uint32_t s
     } else {
         ms_source_place place = ms_source_locate(source, st->span.start);
         MS_TRY(ms_buf_append(out, ms_str_lit(",\"file\":"), inner));
-        MS_TRY(msi_json_string(out, source->name, inner));
+        MS_TRY(ms_json_append_string(out, source->name, inner));
         MS_TRY(ms_buf_format(out, inner, ",\"line\":%u,\"column\":%u", place.line, place.column));
     }
     return ms_buf_format(out, inner, ",\"statement\":%u}}\n", statement + 1);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tokens and nodes of JSON as values, by Flink's rules: BOOLEAN never fails, INT and BIGINT take a
+ * fractional number and cut it, numbers in quotes are read as numbers, a STRING takes anything.
+ */
+#include "format/json_priv.h"
+
+#include "type/decimal.h"
+
+static bool integer_range(const ms_type *type, int64_t *min_out, int64_t *max_out)
+{
+    switch (type->kind) {
+    case MS_TYPE_TINYINT:
+        *min_out = INT8_MIN;
+        *max_out = INT8_MAX;
+        return true;
+    case MS_TYPE_SMALLINT:
+        *min_out = INT16_MIN;
+        *max_out = INT16_MAX;
+        return true;
+    case MS_TYPE_INT:
+        *min_out = INT32_MIN;
+        *max_out = INT32_MAX;
+        return true;
+    default:
+        *min_out = INT64_MIN;
+        *max_out = INT64_MAX;
+        return type->kind == MS_TYPE_BIGINT;
+    }
+}
+
+/* An integer token, or for INT and BIGINT a fractional one that is cut toward zero. */
+static bool integer_value(const ms_type *type, ms_str text, msi_json_token token, int64_t *i_out)
+{
+    int64_t min = 0;
+    int64_t max = 0;
+    bool is_number = token == MSI_JSON_TOKEN_NUMBER;
+    bool is_text = token == MSI_JSON_TOKEN_STRING;
+    if (!integer_range(type, &min, &max) || (!is_number && !is_text)) {
+        return false;
+    }
+    bool parsed = ms_text_parse_i64(ms_str_trim(text), i_out);
+    bool cuts = type->kind == MS_TYPE_INT || type->kind == MS_TYPE_BIGINT;
+    if (!parsed && is_number && cuts) {
+        ms_i128 unscaled = 0;
+        if (ms_text_parse_decimal(text, 38, 9, &unscaled) != MS_TEXT_OK) {
+            return false;
+        }
+        ms_i128 whole = unscaled / 1000000000;
+        *i_out = (int64_t)whole;
+        parsed = whole >= INT64_MIN && whole <= INT64_MAX;
+    }
+    return parsed && *i_out >= min && *i_out <= max;
+}
+
+static bool temporal_value(const msi_json_options *options, const ms_type *type, ms_str text,
+                           int64_t *i_out)
+{
+    bool iso = options->timestamps == MSI_JSON_TIMESTAMP_ISO;
+    if (type->kind == MS_TYPE_DATE) {
+        int32_t days = 0;
+        bool ok = ms_text_parse_date(text, &days);
+        *i_out = days;
+        return ok;
+    }
+    bool ltz = type->kind == MS_TYPE_TIMESTAMP_LTZ;
+    ms_text_timestamp_form form =
+        iso ? (ltz ? MS_TEXT_ISO_Z : MS_TEXT_ISO) : (ltz ? MS_TEXT_SQL_Z : MS_TEXT_SQL);
+    return ms_text_parse_timestamp_us(text, form, type->precision, i_out);
+}
+
+static bool decimal_value(const ms_type *type, ms_str text, ms_value *value, bool *null_out)
+{
+    ms_i128 unscaled = 0;
+    ms_text_result result =
+        ms_text_parse_decimal(ms_str_trim(text), type->precision, type->scale, &unscaled);
+    *null_out = result == MS_TEXT_RANGE;
+    if (type->phys == MS_PHYS_I64) {
+        value->u.i = (int64_t)unscaled;
+    } else {
+        value->u.dec = unscaled;
+    }
+    return result != MS_TEXT_MALFORMED;
+}
+
+static bool bytes_value(ms_str text, ms_value *value, ms_arena *arena)
+{
+    char *out = ms_arena_alloc(arena, text.bytes / 4 * 3 + 3, 1);
+    size_t bytes = 0;
+    bool ok = ms_text_base64_decode(text, out, &bytes);
+    value->u.str = ms_str_make(out, bytes);
+    return ok;
+}
+
+bool msi_json_scalar(const msi_json_options *options, const ms_type *type, ms_str text,
+                     msi_json_token token, ms_value *value_out, bool *null_out, ms_arena *arena)
+{
+    *value_out = (ms_value){.type = type};
+    *null_out = false;
+    bool is_nested = token == MSI_JSON_TOKEN_NESTED;
+    bool is_number_like = token == MSI_JSON_TOKEN_NUMBER || token == MSI_JSON_TOKEN_STRING;
+    float single = 0;
+    switch (type->kind) {
+    case MS_TYPE_BOOLEAN:
+        value_out->u.i = ms_str_equals_nocase(ms_str_trim(text), ms_str_lit("true"));
+        return true;
+    case MS_TYPE_TINYINT:
+    case MS_TYPE_SMALLINT:
+    case MS_TYPE_INT:
+    case MS_TYPE_BIGINT:
+        return integer_value(type, text, token, &value_out->u.i);
+    case MS_TYPE_FLOAT:
+        if (!is_number_like || !ms_text_parse_f32(ms_str_trim(text), &single)) {
+            return false;
+        }
+        value_out->u.f = (double)single;
+        return true;
+    case MS_TYPE_DOUBLE:
+        return is_number_like && ms_text_parse_f64(ms_str_trim(text), &value_out->u.f);
+    case MS_TYPE_DECIMAL:
+        return is_number_like && decimal_value(type, text, value_out, null_out);
+    case MS_TYPE_CHAR:
+    case MS_TYPE_VARCHAR:
+        value_out->u.str = ms_arena_copy_str(arena, text);
+        return true;
+    case MS_TYPE_BINARY:
+    case MS_TYPE_VARBINARY:
+        return token == MSI_JSON_TOKEN_STRING && bytes_value(text, value_out, arena);
+    case MS_TYPE_DATE:
+    case MS_TYPE_TIMESTAMP:
+    case MS_TYPE_TIMESTAMP_LTZ:
+        return token == MSI_JSON_TOKEN_STRING && !is_nested &&
+               temporal_value(options, type, text, &value_out->u.i);
+    case MS_TYPE_NULL:
+    case MS_TYPE_TIME:
+    case MS_TYPE_INTERVAL_MONTH:
+    case MS_TYPE_INTERVAL_SECOND:
+    case MS_TYPE_ARRAY:
+    case MS_TYPE_MAP:
+    case MS_TYPE_MULTISET:
+    case MS_TYPE_ROW:
+    case MS_TYPE_RAW:
+    case MS_TYPE_TIMESTAMP_TZ:
+    case MS_TYPE_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Nodes. */
+
+typedef struct list_walk {
+    const msi_json_options *options;
+    msi_json_document *document;
+    const ms_type *type;
+    ms_arena *arena;
+    ms_value *items;
+    uint32_t count;
+} list_walk;
+
+static bool array_item(void *arg, const char *name, size_t name_bytes, const msi_json_node *item)
+{
+    list_walk *walk = arg;
+    (void)name;
+    (void)name_bytes;
+    return msi_json_value_of(walk->options, walk->document, walk->type->children[0], item,
+                             walk->arena, &walk->items[walk->count++]);
+}
+
+/* The last of two entries with one key counts. */
+static bool map_item(void *arg, const char *name, size_t name_bytes, const msi_json_node *item)
+{
+    list_walk *walk = arg;
+    ms_str key = ms_str_make(name, name_bytes);
+    uint32_t at = 0;
+    while (at < walk->count && !ms_str_equals(walk->items[2 * at].u.str, key)) {
+        at++;
+    }
+    ms_str own = ms_arena_copy_str(walk->arena, key);
+    walk->items[2 * at] = ms_value_str(walk->type->children[0], own);
+    walk->count += at == walk->count ? 1 : 0;
+    return msi_json_value_of(walk->options, walk->document, walk->type->children[1], item,
+                             walk->arena, &walk->items[2 * at + 1]);
+}
+
+static bool list_value(list_walk *walk, const msi_json_node *node, ms_value *value_out)
+{
+    bool is_array = walk->type->kind == MS_TYPE_ARRAY;
+    msi_json_kind wanted = is_array ? MSI_JSON_KIND_ARRAY : MSI_JSON_KIND_OBJECT;
+    if (msi_json_node_kind(node) != wanted) {
+        return false;
+    }
+    size_t room = msi_json_node_count(node) * (is_array ? 1 : 2);
+    walk->items = ms_arena_array(walk->arena, ms_value, room + 1);
+    if (!msi_json_node_each(node, is_array ? array_item : map_item, walk)) {
+        return false;
+    }
+    value_out->u.items = walk->items;
+    value_out->item_count = walk->count * (is_array ? 1 : 2);
+    return true;
+}
+
+static bool row_value(const list_walk *walk, const msi_json_node *node, ms_value *value_out)
+{
+    if (msi_json_node_kind(node) != MSI_JSON_KIND_OBJECT) {
+        return false;
+    }
+    const ms_type *type = walk->type;
+    ms_value *items = ms_arena_array(walk->arena, ms_value, type->child_count + 1);
+    for (uint32_t i = 0; i < type->child_count; i++) {
+        msi_json_node member;
+        items[i] = ms_value_null(type->children[i]);
+        bool found = msi_json_node_member(node, type->names[i].ptr, type->names[i].bytes, &member);
+        if (!found && walk->options->fail_on_missing_field) {
+            return false;
+        }
+        if (found && !msi_json_value_of(walk->options, walk->document, type->children[i], &member,
+                                        walk->arena, &items[i])) {
+            return false;
+        }
+    }
+    value_out->u.items = items;
+    value_out->item_count = type->child_count;
+    return true;
+}
+
+static bool scalar_node(const list_walk *walk, const msi_json_node *node, ms_value *value_out)
+{
+    size_t bytes = 0;
+    const char *text = NULL;
+    msi_json_token token = MSI_JSON_TOKEN_STRING;
+    switch (msi_json_node_kind(node)) {
+    case MSI_JSON_KIND_STRING:
+        text = msi_json_node_string(node, &bytes);
+        break;
+    case MSI_JSON_KIND_BOOL:
+        text = msi_json_node_bool(node) ? "true" : "false";
+        bytes = strlen(text);
+        token = MSI_JSON_TOKEN_BOOL;
+        break;
+    case MSI_JSON_KIND_INTEGER:
+    case MSI_JSON_KIND_DOUBLE:
+        text = msi_json_node_text(walk->document, node, &bytes);
+        token = MSI_JSON_TOKEN_NUMBER;
+        break;
+    case MSI_JSON_KIND_NULL:
+    case MSI_JSON_KIND_ARRAY:
+    case MSI_JSON_KIND_OBJECT:
+        text = msi_json_node_text(walk->document, node, &bytes);
+        token = MSI_JSON_TOKEN_NESTED;
+        break;
+    }
+    bool is_null = false;
+    bool ok = msi_json_scalar(walk->options, walk->type, ms_str_make(text, bytes), token, value_out,
+                              &is_null, walk->arena);
+    value_out->is_null = is_null;
+    return ok;
+}
+
+bool msi_json_value_of(const msi_json_options *options, msi_json_document *document,
+                       const ms_type *type, const msi_json_node *node, ms_arena *arena,
+                       ms_value *value_out)
+{
+    *value_out = ms_value_null(type);
+    if (msi_json_node_kind(node) == MSI_JSON_KIND_NULL) {
+        return true;
+    }
+    list_walk walk = {options, document, type, arena, NULL, 0};
+    ms_value value = {.type = type};
+    bool is_list = type->kind == MS_TYPE_ARRAY || type->kind == MS_TYPE_MAP;
+    bool ok = is_list                     ? list_value(&walk, node, &value)
+              : type->kind == MS_TYPE_ROW ? row_value(&walk, node, &value)
+                                          : scalar_node(&walk, node, &value);
+    if (ok) {
+        *value_out = value;
+    }
+    return ok || options->ignore_parse_errors;
+}
