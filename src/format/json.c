@@ -104,21 +104,12 @@ typedef struct json_decoder {
 
 static msi_json_op op_of(const ms_type *type)
 {
-    switch (type->kind) {
-    case MS_TYPE_BOOLEAN:
-        return MSI_JSON_BOOL;
-    case MS_TYPE_INT:
-        return MSI_JSON_I32;
-    case MS_TYPE_BIGINT:
-        return MSI_JSON_I64;
-    case MS_TYPE_DOUBLE:
-        return MSI_JSON_F64;
-    case MS_TYPE_CHAR:
-    case MS_TYPE_VARCHAR:
-        return MSI_JSON_STRING;
-    default:
-        return MSI_JSON_TEXT;
-    }
+    static const msi_json_op ops[MS_TYPE_KIND_COUNT] = {
+        [MS_TYPE_BOOLEAN] = MSI_JSON_BOOL, [MS_TYPE_INT] = MSI_JSON_I32,
+        [MS_TYPE_BIGINT] = MSI_JSON_I64,   [MS_TYPE_DOUBLE] = MSI_JSON_F64,
+        [MS_TYPE_CHAR] = MSI_JSON_STRING,  [MS_TYPE_VARCHAR] = MSI_JSON_STRING,
+    };
+    return ops[type->kind];
 }
 
 static void sink_null(void *arg, uint32_t column, uint32_t row)

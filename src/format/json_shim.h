@@ -21,12 +21,12 @@ extern "C" {
 
 /* How a flat column takes a value. */
 typedef enum msi_json_op {
+    MSI_JSON_TEXT, /* by the text callback */
     MSI_JSON_BOOL,
     MSI_JSON_I32,
     MSI_JSON_I64,
     MSI_JSON_F64,
-    MSI_JSON_STRING,
-    MSI_JSON_TEXT /* by the text callback */
+    MSI_JSON_STRING
 } msi_json_op;
 
 /* What a text handed to the callback was. */

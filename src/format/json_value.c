@@ -7,26 +7,13 @@
 
 #include "type/decimal.h"
 
-static bool integer_range(const ms_type *type, int64_t *min_out, int64_t *max_out)
+/* The bounds of an integer type by its physical form. */
+static void integer_range(const ms_type *type, int64_t *min_out, int64_t *max_out)
 {
-    switch (type->kind) {
-    case MS_TYPE_TINYINT:
-        *min_out = INT8_MIN;
-        *max_out = INT8_MAX;
-        return true;
-    case MS_TYPE_SMALLINT:
-        *min_out = INT16_MIN;
-        *max_out = INT16_MAX;
-        return true;
-    case MS_TYPE_INT:
-        *min_out = INT32_MIN;
-        *max_out = INT32_MAX;
-        return true;
-    default:
-        *min_out = INT64_MIN;
-        *max_out = INT64_MAX;
-        return type->kind == MS_TYPE_BIGINT;
-    }
+    int bits = type->phys == MS_PHYS_I8 ? 8 : type->phys == MS_PHYS_I16 ? 16 : 64;
+    bits = type->phys == MS_PHYS_I32 ? 32 : bits;
+    *max_out = INT64_MAX >> (64 - bits);
+    *min_out = -*max_out - 1;
 }
 
 /* An integer token, or for INT and BIGINT a fractional one that is cut toward zero. */
@@ -36,7 +23,8 @@ static bool integer_value(const ms_type *type, ms_str text, msi_json_token token
     int64_t max = 0;
     bool is_number = token == MSI_JSON_TOKEN_NUMBER;
     bool is_text = token == MSI_JSON_TOKEN_STRING;
-    if (!integer_range(type, &min, &max) || (!is_number && !is_text)) {
+    integer_range(type, &min, &max);
+    if (!is_number && !is_text) {
         return false;
     }
     bool parsed = ms_text_parse_i64(ms_str_trim(text), i_out);
