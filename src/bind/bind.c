@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of the binder and the limits that hold for a whole statement. The parser bounds depth and
- * size of one text; views and common table expressions multiply texts, so depth and number of nodes
- * are counted here again, through all of them.
+ * The entries of the binder and the limits that hold for a whole statement. The parser bounds depth
+ * and size of one text; views and common table expressions multiply texts, so depth and number of
+ * nodes are counted here again, through all of them.
  */
 #include "bind/bind.h"
 

@@ -10,16 +10,16 @@
  *     MS_TRY(ms_bind_statement(&env, stmt, &plan, st));
  *     ... opt/opt.h makes the physical plan from it ...
  *
- * What a table's connector thinks of its options is asked later, by the optimizer: CREATE TABLE does
- * not look at them, as in Flink.
+ * What a table's connector thinks of its options is asked later, by the optimizer: CREATE TABLE
+ * does not look at them, as in Flink.
  *
  * Spans in a status point into the source of the statement. An error inside a view points at the
  * view's name there; the detail says which view and quotes the place in its text. Expressions of a
  * view carry the same span, so that an error at run time points at the view too.
  *
  * Ownership: plans live in env->arena, and borrow from the syntax tree, whose source and arena must
- * outlive them; tables are built in the arena of the catalog and borrow nothing. Thread: that of the
- * session. All out parameters are NULL on failure.
+ * outlive them; tables are built in the arena of the catalog and borrow nothing. Thread: that of
+ * the session. All out parameters are NULL on failure.
  */
 #ifndef MS_BIND_BIND_H
 #define MS_BIND_BIND_H
@@ -44,8 +44,8 @@ ms_rc ms_bind_statement(const ms_bind_env *env, const ms_ast_stmt *stmt, const m
                         ms_status *st) MS_MUST_USE;
 
 /*
- * Binds what an EXPLAIN is about. ESTIMATED_COST, PLAN_ADVICE and JSON_EXECUTION_PLAN are refused by
- * name; whether changelog modes are wanted is in explain->details.
+ * Binds what an EXPLAIN is about. ESTIMATED_COST, PLAN_ADVICE and JSON_EXECUTION_PLAN are refused
+ * by name; whether changelog modes are wanted is in explain->details.
  */
 ms_rc ms_bind_explain(const ms_bind_env *env, const ms_ast_explain *explain,
                       const ms_lplan **plan_out, ms_status *st) MS_MUST_USE;
@@ -53,8 +53,8 @@ ms_rc ms_bind_explain(const ms_bind_env *env, const ms_ast_explain *explain,
 /* Definitions. The caller adds them to the catalog. */
 
 /*
- * Builds the table of a CREATE TABLE in table_arena (ms_catalog_arena). sql is the statement's text,
- * which is copied for SHOW CREATE and for resuming.
+ * Builds the table of a CREATE TABLE in table_arena (ms_catalog_arena). sql is the statement's
+ * text, which is copied for SHOW CREATE and for resuming.
  */
 ms_rc ms_bind_create_table(const ms_bind_env *env, const ms_ast_create_table *create, ms_str sql,
                            ms_arena *table_arena, const ms_table **table_out,

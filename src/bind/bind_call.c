@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of functions and of aggregates. An aggregate becomes a column of the AGGREGATE node that the
- * SELECT makes below its select list; equal aggregates become one.
+ * Calls of functions and of aggregates. An aggregate becomes a column of the AGGREGATE node that
+ * the SELECT makes below its select list; equal aggregates become one.
  */
 /* tidy: no-unit-test: covered by bind_test.c and bind_error_test.c, through whole statements */
 #include "bind/bind_priv.h"

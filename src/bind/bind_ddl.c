@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CREATE TABLE and CREATE VIEW. A definition is bound in the statement's arena, checked as a whole, and
- * then copied into the catalog's, so that a refused one leaves nothing there.
+ * CREATE TABLE and CREATE VIEW. A definition is bound in the statement's arena, checked as a whole,
+ * and then copied into the catalog's, so that a refused one leaves nothing there.
  *
- * Columns are bound in three steps, because each sees what the one before made: physical and metadata
- * columns; the primary key, which makes its columns NOT NULL; computed columns over both; then the
- * watermark over all.
+ * Columns are bound in three steps, because each sees what the one before made: physical and
+ * metadata columns; the primary key, which makes its columns NOT NULL; computed columns over both;
+ * then the watermark over all.
  */
 #include "base/limits.h"
 #include "bind/bind_priv.h"

@@ -3,9 +3,9 @@
  * Items of FROM: common table expressions, tables with their computed columns and watermark, views,
  * sub-queries; and the hints of tables. Joins, table functions and the rest are refused by name.
  *
- * A view's stored text is parsed and bound where it is used, so it sees the tables of today. Whatever
- * it brings is placed at its name in the statement, since spans of its own text mean nothing there; an
- * error inside it keeps its words and says in the detail where in the view it is.
+ * A view's stored text is parsed and bound where it is used, so it sees the tables of today.
+ * Whatever it brings is placed at its name in the statement, since spans of its own text mean
+ * nothing there; an error inside it keeps its words and says in the detail where in the view it is.
  */
 /* tidy: no-unit-test: covered by bind_test.c and bind_error_test.c, through whole statements */
 #include "base/limits.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * INSERT: the columns of the query go by position to the columns named, or to all; what is not named is
- * NULL. Types follow Flink's implicit casts; NOT NULL is checked at run time, where the query's type
- * leaves a doubt.
+ * INSERT: the columns of the query go by position to the columns named, or to all; what is not
+ * named is NULL. Types follow Flink's implicit casts; NOT NULL is checked at run time, where the
+ * query's type leaves a doubt.
  */
 /* tidy: no-unit-test: covered by bind_test.c and bind_error_test.c, through whole statements */
 #include "bind/bind_priv.h"

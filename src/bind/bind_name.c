@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names to columns. A path a.b.c is, in this order: an alias of ORDER BY with fields behind it; a column
- * of the relation a; a column a with fields behind it. Matching is exact, as in Flink, so a name in the
- * wrong case is a misspelling and the hint says so.
+ * Names to columns. A path a.b.c is, in this order: an alias of ORDER BY with fields behind it; a
+ * column of the relation a; a column a with fields behind it. Matching is exact, as in Flink, so a
+ * name in the wrong case is a misspelling and the hint says so.
  */
 /* tidy: no-unit-test: covered by bind_test.c and bind_error_test.c, through whole statements */
 #include "bind/bind_priv.h"

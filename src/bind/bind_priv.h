@@ -104,8 +104,8 @@ typedef struct msi_aggs {
 } msi_aggs;
 
 /*
- * The output of a SELECT as its ORDER BY sees it: aliases first, then what the select list could see.
- * The latter comes through hidden columns behind the items.
+ * The output of a SELECT as its ORDER BY sees it: aliases first, then what the select list could
+ * see. The latter comes through hidden columns behind the items.
  */
 typedef struct msi_outputs {
     const msi_column *columns;
@@ -178,7 +178,9 @@ ms_rc msi_check_type_depth(msi_binder *binder, const ms_type *type, ms_span span
 const ms_expr *msi_column_expr(msi_binder *binder, const msi_column *column, uint32_t ordinal,
                                ms_span span);
 
-/* In ORDER BY, a leaf over the input of the select list by way of a hidden column; else the leaf. */
+/*
+ * In ORDER BY, a leaf over the input of the select list by way of a hidden column; else the leaf.
+ */
 const ms_expr *msi_through_outputs(msi_binder *binder, msi_scope *scope, const ms_expr *leaf);
 
 /* The relation of an alias; NULL when there is none. */

@@ -2,8 +2,8 @@
 /*
  * Queries: WITH, the body, ORDER BY, LIMIT; and the bodies other than SELECT.
  *
- * Common table expressions are bound where they are defined, so that their errors show even when nobody
- * uses them. The first use takes the tree, others a copy: a bound plan is a tree.
+ * Common table expressions are bound where they are defined, so that their errors show even when
+ * nobody uses them. The first use takes the tree, others a copy: a bound plan is a tree.
  */
 /* tidy: no-unit-test: covered by bind_test.c and bind_error_test.c, through whole statements */
 #include "base/limits.h"

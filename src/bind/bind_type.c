@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types as written to types. What Flink has and Millstream does not build is refused here by name: for
- * columns of tables more than for targets of CAST, since a column must also be stored and read back.
+ * Types as written to types. What Flink has and Millstream does not build is refused here by name:
+ * for columns of tables more than for targets of CAST, since a column must also be stored and read
+ * back.
  */
 /* tidy: no-unit-test: covered by bind_ddl_test.c and bind_error_test.c, through whole statements */
 #include "base/limits.h"

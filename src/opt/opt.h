@@ -5,22 +5,22 @@
  * flow on every edge, and copies the result into the arena of the job.
  *
  *     ms_opt_env env = {.arena = &stmt_arena, .job_arena = &job->arena, .registry = registry,
- *                       .settings = {.parallelism = 2, .optimise = true, .coalesce = true}};
+ *                       .settings = {.parallelism = 2, .optimize = true, .coalesce = true}};
  *     const ms_plan *plan = NULL;
  *     MS_TRY(ms_opt_plan(&env, logical, &plan, st));
  *
  * Three groups of rules:
  *
- *     normalise   always: one form for equal meanings; nothing here looks at data or cost
- *     optimise    unless switched off: constant folding, pushing filters and limits down and into
+ *     normalize   always: one form for equal meanings; nothing here looks at data or cost
+ *     optimize    unless switched off: constant folding, pushing filters and limits down and into
  *                 scans, pruning columns, sharing scans between the sinks of a statement set
  *     implement   always: physical operators, calc merging, parallelism, exchanges, row kinds
  *
  * No rule evaluates a function with side effects, or one that is not deterministic, more often or
  * less often than the statement says.
  *
- * Ownership: the logical plan is only read, and stays valid; the physical plan lives in job_arena and
- * borrows nothing from the statement. Thread: that of the session.
+ * Ownership: the logical plan is only read, and stays valid; the physical plan lives in job_arena
+ * and borrows nothing from the statement. Thread: that of the session.
  */
 #ifndef MS_OPT_OPT_H
 #define MS_OPT_OPT_H
@@ -35,7 +35,7 @@ typedef struct ms_opt_settings {
                                      order run at it, but for the collector */
     bool overflow_is_error;        /* millstream.arithmetic.overflow = error */
     bool coalesce;                 /* table.exec.changelog.coalesce = auto */
-    bool optimise;                 /* the optimise group is on */
+    bool optimize;                 /* the optimize group is on */
     bool result_is_changelog;      /* --result changelog: a bounded query is not folded */
     int64_t watermark_interval_ms; /* pipeline.auto-watermark-interval */
     ms_str local_time_zone;        /* an IANA name or an offset */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * EXPLAIN text. One function a kind of node writes what stands in the parentheses; the walk around them
- * draws the tree and knows nothing of kinds. The walk uses a stack of branch marks instead of
+ * EXPLAIN text. One function a kind of node writes what stands in the parentheses; the walk around
+ * them draws the tree and knows nothing of kinds. The walk uses a stack of branch marks instead of
  * recursion over strings, so that a line costs its own length.
  */
 #include "plan/explain.h"
@@ -89,7 +89,9 @@ static ms_rc put_sort_keys(explainer *e, const ms_sort_key *keys, uint32_t key_c
         MS_TRY(put(e, i == 0 ? "" : ", "));
         MS_TRY(put_str(e, input->columns[key->column].name));
         MS_TRY(put(e, key->descending ? " DESC" : " ASC"));
-        /* NULL is the smallest value, so it comes first in ascending order unless said otherwise. */
+        /*
+         * NULL is the smallest value, so it comes first in ascending order unless said otherwise.
+         */
         if (key->nulls_first == key->descending) {
             MS_TRY(put(e, key->nulls_first ? " NULLS FIRST" : " NULLS LAST"));
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * EXPLAIN: the plans of a statement as text, in Flink's layout. The text is stable: the same statement
- * over the same tables with the same settings gives the same text, so golden files can hold it.
+ * EXPLAIN: the plans of a statement as text, in Flink's layout. The text is stable: the same
+ * statement over the same tables with the same settings gives the same text, so golden files can
+ * hold it.
  *
  *     == Abstract Syntax Tree ==
  *     LogicalProject(a=[$0], EXPR$1=[$1 * 2])
@@ -14,8 +15,8 @@
  *        +- TableSourceScan(table=[t], fields=[a, b], filter=[a > 0], parallelism=[1])
  *
  * The first tree is the statement as bound, before any rule; the second is what runs. What follows
- * fields in a scan or a sink is the connector's own account of what was pushed into it. A part that two
- * consumers share is printed once, with reuse_id, and again as Reused(reference_id=[n]).
+ * fields in a scan or a sink is the connector's own account of what was pushed into it. A part that
+ * two consumers share is printed once, with reuse_id, and again as Reused(reference_id=[n]).
  *
  * Thread: that of the session.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constructors of logical nodes. Every one computes the schema and then the derived properties, so a
- * node is complete and const when it is handed out; rewriting makes new nodes through the same
+ * Constructors of logical nodes. Every one computes the schema and then the derived properties, so
+ * a node is complete and const when it is handed out; rewriting makes new nodes through the same
  * functions.
  */
 #include "plan/logical.h"

@@ -7,9 +7,9 @@
  *
  *     SINK t  <-  PROJECT a + 1  <-  FILTER b > 2  <-  SCAN s
  *
- * Nodes are const once made and are rewritten by making new ones, so the derived properties of a node
- * (ms_lprops) always belong to the node as it is: the constructors below compute them, nobody sets
- * them. A plan as bound is a tree under each root; only the optimizer lets roots share a scan.
+ * Nodes are const once made and are rewritten by making new ones, so the derived properties of a
+ * node (ms_lprops) always belong to the node as it is: the constructors below compute them, nobody
+ * sets them. A plan as bound is a tree under each root; only the optimizer lets roots share a scan.
  *
  *     const ms_lnode *scan = ms_lnode_scan(arena, table, hints, span);
  *     const ms_lnode *filter = ms_lnode_filter(arena, scan, condition, span);
@@ -18,8 +18,8 @@
  * One plan serves both runtime modes: ms_lplan.is_streaming is the trait, and validation, changelog
  * and blocking edges follow from it.
  *
- * Ownership: nodes live in the arena of the statement; tables are the catalog's. Thread: the planning
- * thread. Limits: MS_LIMIT_COLUMNS columns a node, a height of MS_LIMIT_PLAN_DEPTH and
+ * Ownership: nodes live in the arena of the statement; tables are the catalog's. Thread: the
+ * planning thread. Limits: MS_LIMIT_COLUMNS columns a node, a height of MS_LIMIT_PLAN_DEPTH and
  * MS_LIMIT_OPS_PER_JOB nodes a plan, checked by the binder.
  */
 #ifndef MS_PLAN_LOGICAL_H
@@ -209,7 +209,9 @@ const ms_lnode *ms_lnode_with_inputs(ms_arena *arena, const ms_lnode *node,
 /* A tree of its own, down to the leaves: for a second use of a common table expression. */
 const ms_lnode *ms_lnode_copy(ms_arena *arena, const ms_lnode *node);
 
-/* A copy in which every node, table and expression has one place: for what a view's text brought. */
+/*
+ * A copy in which every node, table and expression has one place: for what a view's text brought.
+ */
 const ms_lnode *ms_lnode_place(ms_arena *arena, const ms_lnode *node, ms_span span);
 
 /* The same for an expression. */

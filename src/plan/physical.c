@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan text of checkpoints, version 1: a head line, a line of settings and one line a node, inputs
- * before consumers. Fields are separated by tabs and are key=value; texts are in double quotes with
- * backslash escapes, so that no field holds a tab or a line feed of its own.
+ * The plan text of checkpoints, version 1: a head line, a line of settings and one line a node,
+ * inputs before consumers. Fields are separated by tabs and are key=value; texts are in double
+ * quotes with backslash escapes, so that no field holds a tab or a line feed of its own.
  *
  *     millstream plan 1
  *     mode=streaming  bounded=yes  overflow=wrap  zone="UTC"

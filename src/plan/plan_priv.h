@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of plan/ share: the derivation of properties (props.c), called by the constructors of
- * logical nodes (logical.c), and the walk over a physical plan that leaves exchanges out.
+ * What the files of plan/ share: the derivation of properties (props.c), called by the constructors
+ * of logical nodes (logical.c), and the walk over a physical plan that leaves exchanges out.
  */
 #ifndef MS_PLAN_PLAN_PRIV_H
 #define MS_PLAN_PLAN_PRIV_H

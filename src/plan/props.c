@@ -4,9 +4,9 @@
  * step, cost one pass over the columns, and are what later rules ask instead of looking down the
  * tree. When in doubt a property is left out: every rule must be right without it.
  *
- * Keys are sets of columns. Constant columns do not tell rows apart, so they count as given wherever a
- * key is looked for: the one row of SELECT 'total', COUNT(*) is identified by no column at all and
- * therefore by the first one too.
+ * Keys are sets of columns. Constant columns do not tell rows apart, so they count as given
+ * wherever a key is looked for: the one row of SELECT 'total', COUNT(*) is identified by no column
+ * at all and therefore by the first one too.
  */
 /* tidy: no-unit-test: covered by logical_test.c, through the constructors */
 #include "plan/plan_priv.h"
@@ -34,7 +34,9 @@ static void props_set_single_row(ms_lnode *node)
     node->props.upsert_keys = &none;
 }
 
-/* Moves keys through a map from input columns to output columns; a key with a lost column is lost. */
+/*
+ * Moves keys through a map from input columns to output columns; a key with a lost column is lost.
+ */
 static uint32_t keys_mapped(ms_arena *arena, const ms_key_set *keys, uint32_t key_count,
                             const uint32_t *map, const ms_key_set **keys_out)
 {
@@ -65,7 +67,9 @@ static void derive_scan(ms_arena *arena, ms_lnode *node)
     if (table->key_count == 0) {
         return;
     }
-    /* Ordinals of the primary key are among all columns; the scan counts the stored ones it gives. */
+    /*
+     * Ordinals of the primary key are among all columns; the scan counts the stored ones it gives.
+     */
     uint32_t *map = ms_arena_array(arena, uint32_t, table->column_count);
     uint32_t stored = 0;
     uint32_t given = 0;

@@ -24,8 +24,9 @@ static bool is_droppable(const ms_expr *expr)
 }
 
 /*
- * AND and OR. `unit` is the value that changes nothing (TRUE for AND), its opposite decides the whole.
- * Operands run left to right until one decides, so what stands behind a deciding one never runs.
+ * AND and OR. `unit` is the value that changes nothing (TRUE for AND), its opposite decides the
+ * whole. Operands run left to right until one decides, so what stands behind a deciding one never
+ * runs.
  */
 static const ms_expr *simplify_logic(ms_arena *arena, const ms_expr *expr)
 {
