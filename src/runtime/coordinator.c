@@ -184,6 +184,71 @@ static void request_split(msi_coordinator *c, const msi_event *event)
     }
 }
 
+/* ---- Enough ---- */
+
+/* True when every subtask of the node drops what comes. */
+static bool drops_all(const msi_coordinator *c, const ms_pnode *pnode)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < c->job->node_count; i++) {
+        if (c->job->nodes[i]->pnode == pnode) {
+            found = true;
+            if (!c->is_satisfied[i]) {
+                return false;
+            }
+        }
+    }
+    return found;
+}
+
+/* Sets needed[i] when rows of node i of the plan still reach somebody. Consumers come after their
+ * inputs in the plan. */
+static void find_needed(const msi_coordinator *c, bool *needed)
+{
+    const ms_plan *plan = c->job->plan;
+    for (uint32_t i = plan->node_count; i-- > 0;) {
+        bool has_consumer = false;
+        bool reaches = false;
+        for (uint32_t n = i + 1; n < plan->node_count; n++) {
+            for (uint32_t input = 0; input < plan->nodes[n]->input_count; input++) {
+                bool consumes = plan->nodes[n]->inputs[input] == plan->nodes[i];
+                has_consumer |= consumes;
+                reaches |= consumes && needed[n];
+            }
+        }
+        needed[i] = !drops_all(c, plan->nodes[i]) && (reaches || !has_consumer);
+    }
+}
+
+static uint32_t plan_index(const ms_plan *plan, const ms_pnode *pnode)
+{
+    uint32_t index = 0;
+    while (plan->nodes[index] != pnode) {
+        index++;
+    }
+    return index;
+}
+
+/* An operator has enough: ends the sources that feed nobody else. */
+static void take_satisfied(msi_coordinator *c, const msi_event *event)
+{
+    ms_job *job = c->job;
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        c->is_satisfied[i] |=
+            job->nodes[i]->task == event->task && job->nodes[i]->pnode->id == event->node_id;
+    }
+    bool *needed = ms_mem_calloc(job->plan->node_count, sizeof(bool));
+    find_needed(c, needed);
+    for (uint32_t t = 0; t < job->task_count; t++) {
+        msi_task *task = &job->tasks[t];
+        if (task->is_source && !c->tasks[t].has_ended &&
+            !needed[plan_index(job->plan, task->nodes[0].pnode)]) {
+            msi_command_send(task, MSI_COMMAND_ENOUGH, 0, false, (ms_str){0});
+        }
+    }
+    ms_mem_free(needed);
+}
+
 /* ---- Starting ---- */
 
 static void wake_coordinator(void *task)
@@ -368,6 +433,11 @@ static void take_event(msi_coordinator *c, msi_event *event)
             msi_checkpoint_task_ended(c, event->task);
         }
         break;
+    case MSI_EVENT_SATISFIED:
+        if (runs) {
+            take_satisfied(c, event);
+        }
+        break;
     case MSI_EVENT_CUT:
         if (runs) {
             msi_checkpoint_take_cut(c, event->task, event->cut);
@@ -441,6 +511,7 @@ static void make_records(msi_coordinator *c)
     ms_job *job = c->job;
     c->tasks = ms_arena_array(&c->arena, msi_task_record, job->task_count);
     c->chains = ms_arena_array(&c->arena, msi_chain, job->node_count);
+    c->is_satisfied = ms_arena_array(&c->arena, bool, job->node_count);
     c->sources = ms_arena_array(&c->arena, msi_source, job->stage_count);
     c->targets = ms_arena_array(&c->arena, msi_target, job->plan->node_count);
     for (uint32_t t = 0; t < job->task_count; t++) {

@@ -352,7 +352,7 @@ static bool step_source(msi_task *task)
         end_source(task, MS_END_DRAIN);
         return true;
     }
-    if (task->source_ended) {
+    if (task->source_ended || task->is_enough) {
         end_source(task, MS_END_INPUT);
         return true;
     }
@@ -365,7 +365,9 @@ static bool step_root(msi_task *task)
     if (task->is_source && task->nodes[0].in_call) {
         return poll_source(task);
     }
-    drop_emitted(&task->nodes[0]);
+    for (uint32_t n = 0; n < task->node_count; n++) {
+        drop_emitted(&task->nodes[n]);
+    }
     msi_driver_release_held(task);
     ms_arena_reset(&task->scratch);
     if (task->root_ended && !task->has_ended) {

@@ -152,6 +152,16 @@ static bool host_collect(ms_op *op, const ms_batch *batch)
     return msi_collector_put(node->task->job->collector, batch, &node->task->actor, node->ctx.st);
 }
 
+static void host_satisfied(ms_op *op)
+{
+    msi_node *node = node_of(op);
+    if (!node->is_satisfied) {
+        node->is_satisfied = true;
+        msi_event_send(node->task->job, MSI_EVENT_SATISFIED, node->task, node->pnode->id, NULL,
+                       NULL);
+    }
+}
+
 const ms_op_host msi_host = {.emit = host_emit,
                              .emit_watermark = host_emit_watermark,
                              .snapshot = host_snapshot,
@@ -162,4 +172,5 @@ const ms_op_host msi_host = {.emit = host_emit,
                              .committable = host_committable,
                              .completion = host_completion,
                              .completion_status = host_completion_status,
-                             .collect = host_collect};
+                             .collect = host_collect,
+                             .satisfied = host_satisfied};

@@ -280,6 +280,7 @@ struct msi_node {
     bool is_open;      /* open was called: close must be */
     bool in_call;      /* the head item, or poll, answered MORE */
     bool is_blocked;   /* batch answered BLOCKED and nothing has changed since */
+    bool is_satisfied; /* it said so */
     bool is_prepared;  /* before_barrier has answered DONE for the head barrier */
     msi_token_list tokens;
     msi_finished finished;
@@ -372,8 +373,9 @@ typedef enum msi_command_kind {
     MSI_COMMAND_TRIGGER, /* a source takes a barrier; so does an ended task */
     MSI_COMMAND_ABORTED, /* a checkpoint was given up: its increments are lost */
     MSI_COMMAND_DRAIN,
-    MSI_COMMAND_HALT, /* run no operator any more */
-    MSI_COMMAND_CLOSE /* after HALT, consumers first */
+    MSI_COMMAND_ENOUGH, /* nobody wants more rows of this source */
+    MSI_COMMAND_HALT,   /* run no operator any more */
+    MSI_COMMAND_CLOSE   /* after HALT, consumers first */
 } msi_command_kind;
 
 /* From the coordinator to a task. */
@@ -429,6 +431,7 @@ struct msi_task {
     bool is_pending;   /* poll found nothing, and nothing has changed since */
     bool source_ended; /* the operator said so */
     bool is_drained;
+    bool is_enough;
     bool is_stopped; /* a final barrier was taken: no more rows */
     bool root_ended; /* the root has passed its ending on */
     bool has_ended;  /* and it has left through all tails */
@@ -619,6 +622,7 @@ typedef enum msi_event_kind {
     MSI_EVENT_FAILED,
     MSI_EVENT_REQUEST_SPLIT,
     MSI_EVENT_ENDED,
+    MSI_EVENT_SATISFIED, /* an operator drops whatever comes */
     MSI_EVENT_CUT,
     MSI_EVENT_HALTED,
     MSI_EVENT_CLOSED,
@@ -635,7 +639,7 @@ typedef struct msi_event {
     msi_coordinator *coordinator;
     msi_event_kind kind;
     msi_task *task;
-    uint64_t node_id;  /* REQUEST_SPLIT */
+    uint64_t node_id;  /* REQUEST_SPLIT, SATISFIED */
     msi_cut *cut;      /* CUT */
     ms_status *status; /* FAILED */
 } msi_event;
@@ -842,7 +846,8 @@ struct msi_coordinator {
     uint32_t failures; /* in a row */
     ms_checkpoint_id aborted[MSI_ABORTED_MAX];
     uint32_t aborted_count;
-    msi_chain *chains; /* by operator in plan order and subtask */
+    msi_chain *chains;  /* by operator in plan order and subtask */
+    bool *is_satisfied; /* likewise */
     msi_store_work work;
 };
 

@@ -109,6 +109,9 @@ void msi_task_take_command(msi_task *task)
     case MSI_COMMAND_DRAIN:
         task->is_drained = true;
         break;
+    case MSI_COMMAND_ENOUGH:
+        task->is_enough = true;
+        break;
     case MSI_COMMAND_START:
     case MSI_COMMAND_HALT:
     case MSI_COMMAND_CLOSE:
