@@ -22,14 +22,18 @@
 #include "func/typing.h"
 #include "type/text.h"
 
+#include <inttypes.h>
+
 static const struct {
     const char *word;
     ms_expr_kind kind;
 } words[] = {
-    {"col", MS_EXPR_COLUMN},        {"const", MS_EXPR_CONST},       {"call", MS_EXPR_CALL},
-    {"and", MS_EXPR_AND},           {"or", MS_EXPR_OR},             {"case", MS_EXPR_CASE},
-    {"if", MS_EXPR_IF},             {"coalesce", MS_EXPR_COALESCE}, {"cast", MS_EXPR_CAST},
-    {"trycast", MS_EXPR_TRY_CAST},  {"field", MS_EXPR_FIELD},       {"let", MS_EXPR_LET},
+    {"col", MS_EXPR_COLUMN},  {"const", MS_EXPR_CONST},
+    {"call", MS_EXPR_CALL},   {"and", MS_EXPR_AND},
+    {"or", MS_EXPR_OR},       {"case", MS_EXPR_CASE},
+    {"if", MS_EXPR_IF},       {"coalesce", MS_EXPR_COALESCE},
+    {"cast", MS_EXPR_CAST},   {"trycast", MS_EXPR_TRY_CAST},
+    {"field", MS_EXPR_FIELD}, {"let", MS_EXPR_LET},
     {"ref", MS_EXPR_REF},
 };
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))
@@ -243,18 +247,13 @@ static ms_rc read_value(reader *r, const ms_type *type, ms_value *out);
 /* The type of item i of a nested value; NULL when there is no such item. */
 static const ms_type *item_type(reader *r, const ms_type *type, uint32_t i)
 {
-    switch (type->kind) {
-    case MS_TYPE_ROW:
+    if (type->kind == MS_TYPE_ROW) {
         return i < type->child_count ? type->children[i] : NULL;
-    case MS_TYPE_ARRAY:
-        return type->children[0];
-    case MS_TYPE_MAP:
-        return type->children[i % 2];
-    case MS_TYPE_MULTISET:
-        return i % 2 == 0 ? type->children[0] : ms_type_simple(r->arena, MS_TYPE_INT, false);
-    default:
-        return NULL;
     }
+    if (type->kind == MS_TYPE_MULTISET && i % 2 == 1) {
+        return ms_type_simple(r->arena, MS_TYPE_INT, false);
+    }
+    return type->children[type->kind == MS_TYPE_MAP ? i % 2 : 0];
 }
 
 static ms_rc read_items(reader *r, const ms_type *type, ms_value *out)
@@ -455,8 +454,8 @@ static bool check_node(reader *r, const ms_expr *expr)
         return expr->child_count >= 1;
     case MS_EXPR_CAST:
     case MS_EXPR_TRY_CAST: {
-        ms_cast_class class = expr->child_count == 1 ? ms_typing_cast_class(first->type, expr->type)
-                                                     : MS_CAST_NONE;
+        ms_cast_class class =
+            expr->child_count == 1 ? ms_typing_cast_class(first->type, expr->type) : MS_CAST_NONE;
         return class == MS_CAST_INFALLIBLE || class == MS_CAST_FALLIBLE;
     }
     case MS_EXPR_FIELD:

@@ -131,6 +131,10 @@ ms_rc ms_fn_prepare(ms_arena *arena, const ms_fn *fn, const ms_fn_args *args,
                     const ms_type *result_type, const ms_eval_config *config,
                     ms_fn_prepared *prepared_out, ms_status *st) MS_MUST_USE;
 
+/* Runs eval on one row, for functions without a scalar form. */
+ms_rc ms_fn_eval_row(const ms_fn *fn, const ms_fn_scalar_call *call, ms_value *out,
+                     ms_status *st) MS_MUST_USE;
+
 /* Aggregates. */
 
 /* exec/agg implements them; the values are stored in plan texts by name only. */
