@@ -136,26 +136,34 @@ static bool is_anagram(ms_str a, ms_str b)
     return all_even;
 }
 
-static bool is_misspelling(ms_str word, ms_keyword keyword)
+/* How far a word is from a keyword; 3 is too far to be a misspelling. */
+static unsigned measure_misspelling(ms_str word, ms_keyword keyword)
 {
     ms_str text = ms_str_cstr(ms_keyword_text(keyword));
     if (word.bytes < 4) {
-        return false;
+        return 3;
     }
     unsigned distance = ms_str_distance(word, text, 2);
-    bool is_short = word.bytes < 6;
-    return distance == 1 || (distance == 2 && (!is_short || is_anagram(word, text)));
+    bool is_too_short = word.bytes < 6 && !is_anagram(word, text);
+    return distance == 2 && is_too_short ? 3 : distance;
 }
 
-/* The clause that a word is a misspelling of, or MS_KEYWORD_NONE. */
+/* The clause that a word is a misspelling of, or MS_KEYWORD_NONE; other keywords are none. */
 static ms_keyword find_clause(ms_str word)
 {
+    ms_keyword nearest = MS_KEYWORD_NONE;
+    unsigned nearest_distance = 3;
+    if (ms_keyword_find(word) != MS_KEYWORD_NONE) {
+        return MS_KEYWORD_NONE;
+    }
     for (size_t i = 0; i < sizeof(clause_words) / sizeof(clause_words[0]); i++) {
-        if (is_misspelling(word, clause_words[i])) {
-            return clause_words[i];
+        unsigned distance = measure_misspelling(word, clause_words[i]);
+        if (distance < nearest_distance) {
+            nearest = clause_words[i];
+            nearest_distance = distance;
         }
     }
-    return MS_KEYWORD_NONE;
+    return nearest;
 }
 
 /* Cuts a text for a message: one line, a few words, whole characters. */
@@ -198,9 +206,9 @@ static void set_near(ms_parser *p)
     }
     ms_status_set(p->st, MS_SYNTAX_ERROR, span, "syntax error at or near \"%.*s\"",
                   MS_STR_ARG(cut_near(p->token.text)));
-    bool is_free = msi_parse_at(p, MS_TOKEN_WORD) && !ms_keyword_is_reserved(p->token.keyword);
-    ms_keyword clause = is_free ? find_clause(p->token.text) : MS_KEYWORD_NONE;
-    if (clause != MS_KEYWORD_NONE && clause != p->token.keyword) {
+    bool is_word = msi_parse_at(p, MS_TOKEN_WORD);
+    ms_keyword clause = is_word ? find_clause(p->token.text) : MS_KEYWORD_NONE;
+    if (clause != MS_KEYWORD_NONE) {
         ms_status_hint(p->st, "Perhaps you meant %s.", ms_keyword_text(clause));
     }
     if (msi_parse_at(p, MS_TOKEN_HINT_START)) {
@@ -231,9 +239,10 @@ ms_rc msi_parse_fail(ms_parser *p, const char *format, ...)
 static bool is_clause_start(const ms_parser *p)
 {
     static const ms_keyword words[] = {
-        MS_KW_FROM, MS_KW_WHERE, MS_KW_SELECT, MS_KW_AS,    MS_KW_ON,    MS_KW_HAVING, MS_KW_INTO,
-        MS_KW_AND,  MS_KW_OR,    MS_KW_NOT,    MS_KW_WITH,  MS_KW_UNION, MS_KW_JOIN,   MS_KW_TO,
-        MS_KW_IS,   MS_KW_IN,    MS_KW_LIKE,   MS_KW_FETCH, MS_KW_WHEN,  MS_KW_THEN,   MS_KW_ELSE,
+        MS_KW_FROM, MS_KW_WHERE, MS_KW_SELECT, MS_KW_AS,    MS_KW_ON,      MS_KW_HAVING,
+        MS_KW_INTO, MS_KW_AND,   MS_KW_OR,     MS_KW_NOT,   MS_KW_WITH,    MS_KW_UNION,
+        MS_KW_JOIN, MS_KW_TO,    MS_KW_IS,     MS_KW_IN,    MS_KW_LIKE,    MS_KW_FETCH,
+        MS_KW_WHEN, MS_KW_THEN,  MS_KW_ELSE,   MS_KW_LIMIT, MS_KW_PRIMARY,
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (msi_parse_at_word(p, words[i])) {
@@ -273,8 +282,8 @@ ms_rc msi_parse_expect_word(ms_parser *p, ms_keyword word)
     if (msi_parse_at_word(p, word)) {
         return msi_parse_advance(p);
     }
-    bool is_free = msi_parse_at(p, MS_TOKEN_WORD) && !ms_keyword_is_reserved(p->token.keyword);
-    bool is_near = is_free && is_misspelling(p->token.text, word);
+    bool is_unknown = msi_parse_at(p, MS_TOKEN_WORD) && p->token.keyword == MS_KEYWORD_NONE;
+    bool is_near = is_unknown && measure_misspelling(p->token.text, word) < 3;
     msi_parse_fail(p, "%s", ms_keyword_text(word));
     return is_near ? ms_status_hint(p->st, "Perhaps you meant %s.", ms_keyword_text(word))
                    : p->st->code;

@@ -386,6 +386,21 @@ static ms_rc parse_if_not_exists(ms_parser *p, bool *found_out)
     return msi_parse_expect_word(p, MS_KW_EXISTS);
 }
 
+/* A clause behind one that it must precede. */
+static ms_rc check_clause_order(ms_parser *p)
+{
+    bool is_late = msi_parse_at_word(p, MS_KW_COMMENT) || msi_parse_at_word(p, MS_KW_DISTRIBUTED) ||
+                   msi_parse_at_word(p, MS_KW_PARTITIONED) || msi_parse_at_word(p, MS_KW_WITH) ||
+                   msi_parse_at_word(p, MS_KW_LIKE);
+    if (!is_late) {
+        return MS_OK;
+    }
+    msi_parse_fail(p, "the end of the statement");
+    return ms_status_hint(p->st,
+                          "The order is columns, COMMENT, DISTRIBUTED, PARTITIONED BY, WITH, "
+                          "and then LIKE or AS.");
+}
+
 static ms_rc parse_create_table(ms_parser *p, create_start at, const ms_ast_stmt **stmt_out)
 {
     ms_ast_create_table *create = msi_parse_new(p, ms_ast_create_table);
@@ -399,6 +414,7 @@ static ms_rc parse_create_table(ms_parser *p, create_start at, const ms_ast_stmt
     MS_TRY(parse_partitioned(p, create));
     MS_TRY(parse_with(p, create));
     MS_TRY(parse_table_source(p, create));
+    MS_TRY(check_clause_order(p));
     create->head.kind = MS_AST_CREATE_TABLE;
     create->head.span = msi_parse_span(p, at.start);
     *stmt_out = &create->head;
