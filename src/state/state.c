@@ -138,12 +138,17 @@ static ms_rc add_table(ms_state *state, ms_str name, ms_str descriptor, ms_value
     return MS_OK;
 }
 
-static ms_rc check_schema(const ms_value_table *table, const ms_schema *schema, ms_status *st)
+/* Fails naming the table, then the column. */
+static ms_rc check_schema(ms_str table, const ms_schema *stored, const ms_schema *current,
+                          ms_status *st)
 {
-    if (ms_schema_check(&table->schema, schema, st) == MS_OK) {
+    ms_status why = {0};
+    if (ms_schema_check(stored, current, &why) == MS_OK) {
         return MS_OK;
     }
-    return ms_status_detail(st, "state table \"%.*s\"", MS_STR_ARG(table->name));
+    ms_status_set(st, why.code, ms_span_none, "state table \"%.*s\" was stored differently: %s",
+                  MS_STR_ARG(table), why.message);
+    return ms_status_detail(st, "%s", why.detail);
 }
 
 ms_rc ms_state_value_table(ms_state *state, ms_str name, const ms_schema *schema,
@@ -152,7 +157,7 @@ ms_rc ms_state_value_table(ms_state *state, ms_str name, const ms_schema *schema
     *table_out = NULL;
     ms_value_table *table = find_table(state, name);
     if (table != NULL) {
-        MS_TRY(check_schema(table, schema, st));
+        MS_TRY(check_schema(table->name, &table->schema, schema, st));
         *table_out = table;
         return MS_OK;
     }
@@ -368,8 +373,8 @@ static ms_rc restore_table(restore *in, ms_codec_reader *reader, ms_status *st)
     ms_arena_init(&scratch, 0);
     ms_schema stored;
     ms_rc rc = ms_schema_decode(descriptor, &scratch, &stored, st);
-    if (rc == MS_OK && ms_schema_check(&stored, &in->table->schema, st) != MS_OK) {
-        rc = ms_status_detail(st, "state table \"%.*s\"", MS_STR_ARG(name));
+    if (rc == MS_OK) {
+        rc = check_schema(name, &stored, &in->table->schema, st);
     }
     ms_arena_release(&scratch);
     return rc;
