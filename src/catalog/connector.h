@@ -357,7 +357,8 @@ typedef struct ms_decoder_class {
      */
     ms_rc (*decode)(ms_decoder *decoder, ms_str input, bool at_end, ms_batch *batch,
                     size_t *consumed_out, ms_status *st);
-    void (*reset)(ms_decoder *decoder); /* a new file begins */
+    /* Another file; at_start: from its first byte, else from behind a record. */
+    void (*reset)(ms_decoder *decoder, bool at_start);
     void (*close)(ms_decoder *decoder);
 } ms_decoder_class;
 

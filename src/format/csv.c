@@ -416,17 +416,23 @@ static ms_rc csv_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batch
     bool more = !self->at_start;
     ms_rc rc = MS_OK;
     while (rc == MS_OK && more && cursor.at < input.bytes && batch->rows < batch->capacity) {
+        *consumed_out = cursor.at;
+        uint64_t ordinal = self->ordinal;
         rc = decode_record(self, &cursor, batch, &more, st);
+        if (rc != MS_OK) {
+            self->ordinal = ordinal; /* the record is met again */
+            return rc;
+        }
     }
     *consumed_out = cursor.at;
-    return rc;
+    return MS_OK;
 }
 
-static void csv_reset(ms_decoder *decoder)
+static void csv_reset(ms_decoder *decoder, bool at_start)
 {
     csv_decoder *self = (csv_decoder *)decoder;
-    self->skip_line = self->options.ignore_first_line;
-    self->at_start = true;
+    self->skip_line = at_start && self->options.ignore_first_line;
+    self->at_start = at_start;
     self->ordinal = 0;
 }
 
@@ -483,7 +489,7 @@ ms_rc msi_csv_decoder_create(const ms_schema *file_schema, const uint32_t *wante
         csv_close(&self->head);
         return rc;
     }
-    csv_reset(&self->head);
+    csv_reset(&self->head, true);
     *decoder_out = &self->head;
     return MS_OK;
 }

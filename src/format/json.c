@@ -100,6 +100,7 @@ typedef struct json_decoder {
     ms_value *values;
     ms_batch *batch; /* at hand */
     uint64_t ordinal;
+    bool at_start; /* of a file: a byte order mark may come */
 } json_decoder;
 
 static msi_json_op op_of(const ms_type *type)
@@ -277,10 +278,11 @@ static ms_rc json_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batc
         input.bytes = feed == NULL ? 0 : (size_t)(feed - input.ptr) + 1;
     }
     size_t bom = 0;
-    if (self->ordinal == 0 && ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF"))) {
+    if (self->at_start && ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF"))) {
         bom = 3;
         input = ms_str_slice(input, bom, input.bytes);
     }
+    self->at_start = self->at_start && input.bytes == 0;
     self->batch = batch;
     ms_rc rc = self->flat != NULL ? decode_flat(self, input, batch, consumed_out, st)
                                   : decode_trees(self, input, batch, consumed_out, st);
@@ -288,9 +290,11 @@ static ms_rc json_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batc
     return rc;
 }
 
-static void json_reset(ms_decoder *decoder)
+static void json_reset(ms_decoder *decoder, bool at_start)
 {
-    ((json_decoder *)decoder)->ordinal = 0;
+    json_decoder *self = (json_decoder *)decoder;
+    self->ordinal = 0;
+    self->at_start = at_start;
 }
 
 static void json_close(ms_decoder *decoder)
@@ -354,6 +358,7 @@ static ms_rc json_decoder_create(const ms_schema *file_schema, const uint32_t *w
                                           self->options.fail_on_missing_field,
                                           self->options.ignore_parse_errors);
     }
+    self->at_start = true;
     *decoder_out = &self->head;
     return MS_OK;
 }

@@ -5,7 +5,7 @@
  */
 #include "connector/print/print.h"
 
-#include "connector/print/outlet.h"
+#include "catalog/outlet.h"
 #include "type/text.h"
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ typedef struct print_sink {
 
 typedef struct print_writer {
     ms_writer writer;
-    msi_outlet *outlet;
+    ms_outlet *outlet;
     ms_buf prefix;
     ms_completion *waits[WAITS_MAX]; /* for the outlet to be idle */
     uint32_t wait_count;
@@ -46,7 +46,7 @@ static const char *const kind_texts[] = {
 
 static ms_rc append_row(print_writer *self, const ms_batch *batch, uint32_t row, ms_status *st)
 {
-    ms_buf *lines = msi_outlet_lines(self->outlet);
+    ms_buf *lines = ms_outlet_lines(self->outlet);
     MS_TRY(ms_buf_append(lines, ms_buf_view(&self->prefix), st));
     MS_TRY(ms_buf_append(lines, ms_str_make(kind_texts[ms_batch_kind(batch, row)], 3), st));
     for (uint32_t c = 0; c < batch->column_count; c++) {
@@ -61,15 +61,15 @@ static ms_rc append_row(print_writer *self, const ms_batch *batch, uint32_t row,
 static ms_write writer_write(ms_writer *writer, const ms_batch *batch, ms_status *st)
 {
     print_writer *self = (print_writer *)writer;
-    const ms_status *outlet_st = msi_outlet_status(self->outlet);
+    const ms_status *outlet_st = ms_outlet_status(self->outlet);
     if (outlet_st->code != MS_OK) {
         *st = *outlet_st;
         return MS_WRITE_FAILED;
     }
-    if (!msi_outlet_has_room(self->outlet)) {
+    if (!ms_outlet_has_room(self->outlet)) {
         return MS_WRITE_BLOCKED;
     }
-    ms_buf *lines = msi_outlet_lines(self->outlet);
+    ms_buf *lines = ms_outlet_lines(self->outlet);
     size_t before = lines->bytes;
     uint32_t live = ms_batch_live(batch);
     for (uint32_t k = 0; k < live; k++) {
@@ -79,7 +79,7 @@ static ms_write writer_write(ms_writer *writer, const ms_batch *batch, ms_status
     }
     writer->rows_written += live;
     writer->bytes_written += lines->bytes - before;
-    msi_outlet_flush(self->outlet);
+    ms_outlet_flush(self->outlet);
     return MS_WRITE_DONE;
 }
 
@@ -96,10 +96,10 @@ static ms_rc writer_cut(ms_writer *writer, uint64_t checkpoint, bool is_final, m
 static void answer_waits(void *arg)
 {
     print_writer *self = arg;
-    if (!msi_outlet_is_idle(self->outlet)) {
+    if (!ms_outlet_is_idle(self->outlet)) {
         return;
     }
-    const ms_status *st = msi_outlet_status(self->outlet);
+    const ms_status *st = ms_outlet_status(self->outlet);
     for (uint32_t i = 0; i < self->wait_count; i++) {
         ms_done(self->waits[i], st->code, st->code != MS_OK ? st : NULL);
     }
@@ -149,7 +149,7 @@ static void writer_close(ms_writer *writer)
     for (uint32_t i = 0; i < self->wait_count; i++) {
         ms_done(self->waits[i], MS_CANCELED, &st);
     }
-    msi_outlet_destroy(self->outlet);
+    ms_outlet_destroy(self->outlet);
     ms_buf_release(&self->prefix);
     ms_mem_free(self);
 }
@@ -213,7 +213,7 @@ static ms_rc sink_writer_create(const ms_sink *sink, const ms_task_env *env, ms_
         writer_close(&self->writer);
         return st->code;
     }
-    self->outlet = msi_outlet_create(plan->fd, env, answer_waits, self);
+    self->outlet = ms_outlet_create(plan->fd, env, answer_waits, self);
     *writer_out = &self->writer;
     return MS_OK;
 }

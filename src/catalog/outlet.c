@@ -8,7 +8,7 @@
  *                          the rest waits    -> submit when the descriptor takes more
  *                          it failed         -> the status stays, lines are dropped from now on
  */
-#include "connector/print/outlet.h"
+#include "catalog/outlet.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +22,7 @@
 /* The lines of one batch, which is accepted whole. */
 #define LINES_BYTES_MAX (512u << 20)
 
-struct msi_outlet {
+struct ms_outlet {
     ms_iojob job; /* first */
     int fd;
     bool is_file; /* takes any number of bytes in one piece */
@@ -51,7 +51,7 @@ static bool takes_bytes(int fd)
 }
 
 /* What may be written at once without blocking and without cutting a line that fits. */
-static size_t piece_of(const msi_outlet *outlet, ms_str rest)
+static size_t piece_of(const ms_outlet *outlet, ms_str rest)
 {
     if (outlet->is_file || rest.bytes <= PIPE_BUF) {
         return rest.bytes;
@@ -66,7 +66,7 @@ static size_t piece_of(const msi_outlet *outlet, ms_str rest)
 
 static void write_lines(ms_iojob *job)
 {
-    msi_outlet *outlet = (msi_outlet *)job;
+    ms_outlet *outlet = (ms_outlet *)job;
     while (outlet->rest.bytes > 0 && takes_bytes(outlet->fd)) {
         ssize_t wrote = write(outlet->fd, outlet->rest.ptr, piece_of(outlet, outlet->rest));
         if (wrote >= 0) {
@@ -83,14 +83,14 @@ static void write_lines(ms_iojob *job)
 
 /* The task. */
 
-static void free_outlet(msi_outlet *outlet)
+static void free_outlet(ms_outlet *outlet)
 {
     ms_buf_release(&outlet->buffers[0]);
     ms_buf_release(&outlet->buffers[1]);
     ms_mem_free(outlet);
 }
 
-static void fail(msi_outlet *outlet, const ms_status *st)
+static void fail(ms_outlet *outlet, const ms_status *st)
 {
     outlet->st = *st;
     outlet->rest = (ms_str){0};
@@ -98,7 +98,7 @@ static void fail(msi_outlet *outlet, const ms_status *st)
 
 static void come_back(ms_mail *mail)
 {
-    msi_outlet *outlet = MS_MAIL_OWNER(mail, msi_outlet, job.mail);
+    ms_outlet *outlet = MS_MAIL_OWNER(mail, ms_outlet, job.mail);
     outlet->is_in_flight = false;
     if (outlet->is_destroyed) {
         free_outlet(outlet);
@@ -114,30 +114,30 @@ static void come_back(ms_mail *mail)
         }
         fail(outlet, &st);
     }
-    msi_outlet_flush(outlet);
+    ms_outlet_flush(outlet);
     outlet->on_progress(outlet->arg);
     ms_wake(&outlet->waker);
 }
 
-msi_outlet *msi_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
-                              void *arg)
+ms_outlet *ms_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
+                            void *arg)
 {
-    msi_outlet *outlet = ms_mem_calloc(1, sizeof(*outlet));
+    ms_outlet *outlet = ms_mem_calloc(1, sizeof(*outlet));
     struct stat info;
-    *outlet = (msi_outlet){.job = {.run = write_lines, .reply_to = env->mailbox},
-                           .fd = fd,
-                           .is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode),
-                           .iopool = env->iopool,
-                           .waker = env->waker,
-                           .on_progress = on_progress,
-                           .arg = arg};
+    *outlet = (ms_outlet){.job = {.run = write_lines, .reply_to = env->mailbox},
+                          .fd = fd,
+                          .is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode),
+                          .iopool = env->iopool,
+                          .waker = env->waker,
+                          .on_progress = on_progress,
+                          .arg = arg};
     outlet->job.mail.deliver = come_back;
     ms_buf_init(&outlet->buffers[0], LINES_BYTES_MAX);
     ms_buf_init(&outlet->buffers[1], LINES_BYTES_MAX);
     return outlet;
 }
 
-void msi_outlet_destroy(msi_outlet *outlet)
+void ms_outlet_destroy(ms_outlet *outlet)
 {
     if (outlet == NULL) {
         return;
@@ -149,17 +149,17 @@ void msi_outlet_destroy(msi_outlet *outlet)
     free_outlet(outlet);
 }
 
-bool msi_outlet_has_room(const msi_outlet *outlet)
+bool ms_outlet_has_room(const ms_outlet *outlet)
 {
     return outlet->buffers[outlet->filled].bytes < FULL_BYTES;
 }
 
-ms_buf *msi_outlet_lines(msi_outlet *outlet)
+ms_buf *ms_outlet_lines(ms_outlet *outlet)
 {
     return &outlet->buffers[outlet->filled];
 }
 
-void msi_outlet_flush(msi_outlet *outlet)
+void ms_outlet_flush(ms_outlet *outlet)
 {
     ms_buf *lines = &outlet->buffers[outlet->filled];
     if (outlet->st.code != MS_OK) {
@@ -180,13 +180,13 @@ void msi_outlet_flush(msi_outlet *outlet)
     }
 }
 
-bool msi_outlet_is_idle(const msi_outlet *outlet)
+bool ms_outlet_is_idle(const ms_outlet *outlet)
 {
     bool has_lines = outlet->buffers[outlet->filled].bytes > 0;
     return outlet->st.code != MS_OK || (!outlet->is_in_flight && !has_lines);
 }
 
-const ms_status *msi_outlet_status(const msi_outlet *outlet)
+const ms_status *ms_outlet_status(const ms_outlet *outlet)
 {
     return &outlet->st;
 }

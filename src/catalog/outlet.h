@@ -4,10 +4,10 @@
  * file, without ever blocking the worker: lines are gathered in one buffer while a job of the I/O
  * pool writes the other.
  *
- *     if (!msi_outlet_has_room(outlet)) { ... blocked: the task will be woken ... }
- *     ... append lines to msi_outlet_lines(outlet) ...
- *     msi_outlet_flush(outlet);
- *     ... msi_outlet_is_idle(outlet): all is written ...
+ *     if (!ms_outlet_has_room(outlet)) { ... blocked: the task will be woken ... }
+ *     ... append lines to ms_outlet_lines(outlet) ...
+ *     ms_outlet_flush(outlet);
+ *     ... ms_outlet_is_idle(outlet): all is written ...
  *
  * The job does not wait either: it writes what the descriptor takes now, and where that is not all,
  * the next one is queued when the descriptor can take more. A terminal that is stopped, or a pipe
@@ -19,37 +19,37 @@
  * Ownership: one writer's; after destroy the memory goes when the pool has given its job back.
  * Thread: task.
  */
-#ifndef MS_CONNECTOR_PRINT_OUTLET_H
-#define MS_CONNECTOR_PRINT_OUTLET_H
+#ifndef MS_CATALOG_OUTLET_H
+#define MS_CATALOG_OUTLET_H
 
 #include "catalog/connector.h"
 
-typedef struct msi_outlet msi_outlet;
+typedef struct ms_outlet ms_outlet;
 
 /*
  * The descriptor is borrowed and stays open as long as the process may write to it.
  * on_progress(arg) runs on the worker whenever a write has come to an end; the task is woken
  * besides.
  */
-msi_outlet *msi_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
-                              void *arg);
+ms_outlet *ms_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
+                            void *arg);
 
 /* Drops what was not written. NULL is fine. */
-void msi_outlet_destroy(msi_outlet *outlet);
+void ms_outlet_destroy(ms_outlet *outlet);
 
 /* False when so much waits that no lines should be added. */
-bool msi_outlet_has_room(const msi_outlet *outlet);
+bool ms_outlet_has_room(const ms_outlet *outlet);
 
 /* Where lines are appended, each with its line feed. */
-ms_buf *msi_outlet_lines(msi_outlet *outlet);
+ms_buf *ms_outlet_lines(ms_outlet *outlet);
 
 /* Starts writing, where nothing is being written. */
-void msi_outlet_flush(msi_outlet *outlet);
+void ms_outlet_flush(ms_outlet *outlet);
 
 /* Everything that was added is written, or writing has failed. */
-bool msi_outlet_is_idle(const msi_outlet *outlet);
+bool ms_outlet_is_idle(const ms_outlet *outlet);
 
 /* The failure of writing, once there was one; the first stays. */
-const ms_status *msi_outlet_status(const msi_outlet *outlet);
+const ms_status *ms_outlet_status(const ms_outlet *outlet);
 
 #endif

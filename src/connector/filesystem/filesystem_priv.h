@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the connector share: the planning faces, splits and committables.
+ */
+#ifndef MS_CONNECTOR_FILESYSTEM_FILESYSTEM_PRIV_H
+#define MS_CONNECTOR_FILESYSTEM_FILESYSTEM_PRIV_H
+
+#include "catalog/connector.h"
+
+#define MSI_FS_PATH_BYTES 4096u
+
+/* What a table's options say to both directions. */
+typedef struct msi_fs_table {
+    ms_str name;
+    ms_str path; /* absolute or relative to the process, followed by a NUL; "-" */
+    bool is_standard;
+    const ms_format *format;
+    ms_option_list format_options;
+    ms_str time_zone;
+    uint64_t roll_bytes;
+    uint32_t parallelism;
+} msi_fs_table;
+
+typedef struct msi_fs_scan {
+    ms_scan head;
+    msi_fs_table table;
+    ms_schema stored; /* all columns of a record */
+    uint32_t *wanted; /* of each output column: its ordinal in stored */
+    ms_arena *arena;
+} msi_fs_scan;
+
+typedef struct msi_fs_sink {
+    ms_sink head;
+    msi_fs_table table;
+} msi_fs_sink;
+
+/* A file and how far it is read. The version is the first byte of its text. */
+typedef struct msi_fs_split {
+    ms_str path;
+    uint64_t offset;
+} msi_fs_split;
+
+ms_rc msi_fs_split_write(const msi_fs_split *split, ms_buf *out, ms_status *st) MS_MUST_USE;
+ms_rc msi_fs_split_read(ms_str bytes, msi_fs_split *split_out, ms_status *st) MS_MUST_USE;
+
+/* Lists the files of a path, sorted; may block. MS_FILE_NOT_FOUND when there is none. */
+ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t *count_out,
+                  ms_status *st) MS_MUST_USE;
+
+ms_rc msi_fs_enumerator_create(const ms_scan *scan, ms_enumerator **enumerator_out,
+                               ms_status *st) MS_MUST_USE;
+ms_rc msi_fs_reader_create(const ms_scan *scan, const ms_task_env *env, ms_reader **reader_out,
+                           ms_status *st) MS_MUST_USE;
+ms_rc msi_fs_writer_create(const ms_sink *sink, const ms_task_env *env, ms_writer **writer_out,
+                           ms_status *st) MS_MUST_USE;
+ms_rc msi_fs_committer_create(const ms_sink *sink, const ms_task_env *env,
+                              ms_committer **committer_out, ms_status *st) MS_MUST_USE;
+
+/* Standard output as a sink. */
+ms_rc msi_fs_stream_writer_create(const ms_sink *sink, const ms_task_env *env,
+                                  ms_writer **writer_out, ms_status *st) MS_MUST_USE;
+
+/* Eight hex digits that are the same for every run of a job on a path: orphans are found by them. */
+void msi_fs_job_tag(ms_str job_name, ms_str path, char tag_out[9]);
+
+/* The hidden name of a part while it is written: ".<name>.inprogress". */
+#define MSI_FS_HIDDEN_PREFIX ".part-"
+#define MSI_FS_HIDDEN_SUFFIX ".inprogress"
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Splits as bytes, and the files of a path.
+ */
+#include "connector/filesystem/filesystem_priv.h"
+
+#include "base/codec.h"
+#include "os/file.h"
+
+#include <glob.h>
+#include <stdlib.h>
+
+#define SPLIT_VERSION 1
+#define FILES_MAX 1000000u /* of one table */
+#define DEPTH_MAX 32u      /* of directories */
+
+ms_rc msi_fs_split_write(const msi_fs_split *split, ms_buf *out, ms_status *st)
+{
+    MS_TRY(ms_codec_put_u8(out, SPLIT_VERSION, st));
+    MS_TRY(ms_codec_put_str(out, split->path, st));
+    return ms_codec_put_u64(out, split->offset, st);
+}
+
+ms_rc msi_fs_split_read(ms_str bytes, msi_fs_split *split_out, ms_status *st)
+{
+    ms_codec_reader reader = ms_codec_reader_make(bytes);
+    uint8_t version = ms_codec_reader_u8(&reader);
+    split_out->path = ms_codec_reader_str(&reader);
+    split_out->offset = ms_codec_reader_u64(&reader);
+    MS_TRY(ms_codec_reader_finish(&reader, "a split of the filesystem connector", st));
+    if (version != SPLIT_VERSION) {
+        return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
+                             "split of the filesystem connector has the unknown version %u",
+                             version);
+    }
+    return MS_OK;
+}
+
+/* Listing. */
+
+typedef struct listing {
+    ms_arena *arena;
+    ms_str *paths;
+    size_t count;
+    size_t capacity;
+} listing;
+
+static ms_rc add_file(listing *list, ms_str path, ms_status *st)
+{
+    if (list->count == FILES_MAX) {
+        return ms_status_set(st, MS_LIMIT, ms_span_none, "a table has more than %u files",
+                             FILES_MAX);
+    }
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+        ms_str *grown = ms_arena_array(list->arena, ms_str, capacity);
+        if (list->count > 0) {
+            memcpy(grown, list->paths, list->count * sizeof *grown);
+        }
+        list->paths = grown;
+        list->capacity = capacity;
+    }
+    list->paths[list->count++] = path;
+    return MS_OK;
+}
+
+static bool is_hidden(ms_str name)
+{
+    return name.bytes > 0 && (name.ptr[0] == '.' || name.ptr[0] == '_');
+}
+
+/* Fixed depth: directories deeper than DEPTH_MAX are an error, not a loop. */
+static ms_rc list_dir(listing *list, ms_str dir, unsigned depth, ms_status *st)
+{
+    if (depth == DEPTH_MAX) {
+        return ms_status_set(st, MS_LIMIT, ms_span_none, "directory \"%.*s\" is nested too deep",
+                             MS_STR_ARG(dir));
+    }
+    const ms_dir_entry *entries = NULL;
+    size_t count = 0;
+    MS_TRY(ms_dir_list(dir.ptr, list->arena, &entries, &count, st));
+    for (size_t i = 0; i < count; i++) {
+        if (is_hidden(entries[i].name)) {
+            continue;
+        }
+        ms_str path =
+            ms_arena_format(list->arena, "%.*s/%.*s", MS_STR_ARG(dir), MS_STR_ARG(entries[i].name));
+        if (entries[i].kind == MS_FILE_KIND_DIR) {
+            MS_TRY(list_dir(list, path, depth + 1, st));
+        } else {
+            MS_TRY(add_file(list, path, st));
+        }
+    }
+    return MS_OK;
+}
+
+static ms_rc list_one(listing *list, ms_str path, bool *found_out, ms_status *st)
+{
+    ms_file_info info;
+    MS_TRY(ms_file_stat(path.ptr, &info, st));
+    *found_out = info.kind != MS_FILE_KIND_NONE;
+    if (info.kind == MS_FILE_KIND_DIR) {
+        return list_dir(list, path, 0, st);
+    }
+    return *found_out ? add_file(list, path, st) : MS_OK;
+}
+
+static ms_rc list_glob(listing *list, ms_str pattern, bool *found_out, ms_status *st)
+{
+    glob_t matches;
+    int result = glob(pattern.ptr, 0, NULL, &matches);
+    if (result != 0 && result != GLOB_NOMATCH) {
+        return ms_status_set(st, MS_IO_ERROR, ms_span_none, "could not expand \"%.*s\"",
+                             MS_STR_ARG(pattern));
+    }
+    ms_rc rc = MS_OK;
+    *found_out = false;
+    for (size_t i = 0; result == 0 && rc == MS_OK && i < matches.gl_pathc; i++) {
+        bool found = false;
+        ms_str path = ms_arena_copy_str(list->arena, ms_str_cstr(matches.gl_pathv[i]));
+        rc = list_one(list, path, &found, st);
+        *found_out |= found;
+    }
+    globfree(&matches);
+    return rc;
+}
+
+ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t *count_out,
+                  ms_status *st)
+{
+    listing list = {.arena = arena};
+    bool found = false;
+    MS_TRY(list_one(&list, path, &found, st));
+    bool is_pattern = false;
+    for (size_t i = 0; i < path.bytes; i++) {
+        is_pattern |= path.ptr[i] == '*' || path.ptr[i] == '?' || path.ptr[i] == '[';
+    }
+    if (!found && is_pattern) {
+        MS_TRY(list_glob(&list, path, &found, st));
+    }
+    if (!found) {
+        return ms_status_set(st, MS_FILE_NOT_FOUND, ms_span_none, "there is no file \"%.*s\"",
+                             MS_STR_ARG(path));
+    }
+    *paths_out = list.paths;
+    *count_out = list.count;
+    return MS_OK;
+}
+
+void msi_fs_job_tag(ms_str job_name, ms_str path, char tag_out[9])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint32_t crc = ms_crc32c(ms_crc32c(0, job_name), path);
+    for (int i = 0; i < 8; i++) {
+        tag_out[i] = digits[(crc >> (28 - 4 * i)) & 15u];
+    }
+    tag_out[8] = '\0';
+}
