@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The key-value store: batches, iterators, snapshots, restarts, and what its failures look like. */
+#include "testing.h"
+
+#include "base/env.h"
+#include "kv/kv.h"
+#include "os/file.h"
+
+#include <sys/stat.h>
+
+typedef struct fixture {
+    char path[64];
+    ms_kv *kv;
+    ms_kv_batch *batch;
+} fixture;
+
+static void open_kv(fixture *f)
+{
+    ms_status st = {0};
+    ms_kv_options options = {
+        .path = f->path, .create = true, .cache_bytes = 1u << 20, .write_buffer_bytes = 1u << 20};
+    assert_ok(ms_kv_open(&options, &f->kv, &st));
+}
+
+static int setup(void **state)
+{
+    fixture *f = calloc(1, sizeof(*f));
+    snprintf(f->path, sizeof(f->path), "/tmp/kv-test-XXXXXX");
+    assert_non_null(mkdtemp(f->path));
+    open_kv(f);
+    f->batch = ms_kv_batch_create();
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    ms_status st = {0};
+    fixture *f = *state;
+    ms_kv_batch_destroy(f->batch);
+    ms_kv_close(f->kv);
+    assert_ok(ms_dir_remove(f->path, &st));
+    free(f);
+    return 0;
+}
+
+static void put(fixture *f, const char *key, const char *value)
+{
+    ms_kv_batch_put(f->batch, ms_str_cstr(key), ms_str_cstr(value));
+}
+
+static void write_batch(fixture *f)
+{
+    ms_status st = {0};
+    assert_ok(ms_kv_write(f->kv, f->batch, MS_KV_NO_SYNC, &st));
+    ms_kv_batch_reset(f->batch);
+}
+
+/* All entries as "key=value ...". */
+static void assert_entries(fixture *f, const ms_kv_iter_options *options, const char *expected)
+{
+    ms_status st = {0};
+    char text[512] = "";
+    ms_kv_iter *iter = ms_kv_iter_create(f->kv, options);
+    ms_kv_entry entry;
+    for (bool valid = ms_kv_iter_seek(iter, ms_str_lit(""), &entry); valid;
+         valid = ms_kv_iter_next(iter, &entry)) {
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof(text) - at, "%.*s=%.*s ", MS_STR_ARG(entry.key),
+                 MS_STR_ARG(entry.value));
+    }
+    assert_ok(ms_kv_iter_check(iter, &st));
+    ms_kv_iter_destroy(iter);
+    assert_string_equal(text, expected);
+}
+
+static const ms_kv_iter_options everything = {0};
+
+static void later_operations_of_a_batch_win(void **state)
+{
+    fixture *f = *state;
+    put(f, "a", "1");
+    ms_kv_batch_delete(f->batch, ms_str_lit("a"));
+    put(f, "b", "1");
+    put(f, "b", "2");
+    ms_kv_batch_delete(f->batch, ms_str_lit("c"));
+    put(f, "c", "3");
+    assert_int_equal(ms_kv_batch_count(f->batch), 6);
+    write_batch(f);
+    assert_int_equal(ms_kv_batch_count(f->batch), 0);
+    assert_entries(f, &everything, "b=2 c=3 ");
+}
+
+static void iterators_keep_to_their_bounds(void **state)
+{
+    fixture *f = *state;
+    const char *keys[] = {"a", "b", "c", "d", "e"};
+    for (int i = 0; i < 5; i++) {
+        put(f, keys[i], "");
+    }
+    write_batch(f);
+    ms_kv_iter_options bounds = {.lower = ms_str_lit("b"), .upper = ms_str_lit("e")};
+    assert_entries(f, &bounds, "b= c= d= ");
+    ms_kv_iter *iter = ms_kv_iter_create(f->kv, &bounds);
+    ms_kv_entry entry;
+    assert_true(ms_kv_iter_seek_last(iter, &entry));
+    assert_str_equal(entry.key, "d");
+    assert_true(ms_kv_iter_prev(iter, &entry));
+    assert_str_equal(entry.key, "c");
+    assert_true(ms_kv_iter_seek(iter, ms_str_lit("bb"), &entry));
+    assert_str_equal(entry.key, "c");
+    assert_false(ms_kv_iter_seek(iter, ms_str_lit("e"), &entry));
+    ms_kv_iter_destroy(iter);
+}
+
+static void range_deletions_take_the_start_and_leave_the_end(void **state)
+{
+    fixture *f = *state;
+    put(f, "a", "");
+    put(f, "b", "");
+    put(f, "c", "");
+    ms_kv_batch_delete_range(f->batch, ms_str_lit("a"), ms_str_lit("c"));
+    put(f, "b", "again");
+    write_batch(f);
+    assert_entries(f, &everything, "b=again c= ");
+}
+
+static void snapshot_stays_at_its_moment(void **state)
+{
+    fixture *f = *state;
+    put(f, "a", "old");
+    write_batch(f);
+    ms_kv_snapshot *snapshot = ms_kv_snapshot_create(f->kv);
+    put(f, "a", "new");
+    put(f, "b", "new");
+    write_batch(f);
+    assert_entries(f, &(ms_kv_iter_options){.snapshot = snapshot}, "a=old ");
+    assert_entries(f, &everything, "a=new b=new ");
+    ms_kv_snapshot_destroy(f->kv, snapshot);
+}
+
+static void get_appends_or_says_that_there_is_nothing(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    put(f, "a", "value");
+    write_batch(f);
+    ms_buf buf;
+    ms_buf_init(&buf, 64);
+    bool found = false;
+    assert_ok(ms_buf_append(&buf, ms_str_lit("a: "), &st));
+    assert_ok(ms_kv_get(f->kv, ms_str_lit("a"), &buf, &found, &st));
+    assert_true(found);
+    assert_str_equal(ms_buf_view(&buf), "a: value");
+    assert_ok(ms_kv_get(f->kv, ms_str_lit("b"), &buf, &found, &st));
+    assert_false(found);
+    ms_buf_release(&buf);
+}
+
+static void written_entries_survive_a_restart(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    put(f, "a", "1");
+    write_batch(f);
+    put(f, "b", "2");
+    assert_ok(ms_kv_write(f->kv, f->batch, MS_KV_SYNC, &st));
+    ms_kv_batch_reset(f->batch);
+    ms_kv_close(f->kv);
+    open_kv(f);
+    assert_entries(f, &everything, "a=1 b=2 ");
+    assert_ok(ms_kv_flush(f->kv, &st));
+    ms_kv_compact(f->kv, ms_str_lit(""), ms_str_lit(""));
+    ms_kv_close(f->kv);
+    open_kv(f);
+    assert_entries(f, &everything, "a=1 b=2 ");
+    assert_true(ms_kv_file_bytes(f->kv, ms_str_lit("a"), ms_str_lit("z")) > 0);
+    assert_true(ms_kv_memory_bytes(f->kv) > 0);
+}
+
+static void directory_is_private(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    char path[96];
+    snprintf(path, sizeof(path), "%s/inner", f->path);
+    ms_kv *inner = NULL;
+    assert_ok(ms_kv_open(&(ms_kv_options){.path = path, .create = true}, &inner, &st));
+    ms_kv_close(inner);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+}
+
+static void second_store_in_a_directory_is_refused(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    ms_kv *second = NULL;
+    assert_int_equal(ms_kv_open(&(ms_kv_options){.path = f->path}, &second, &st),
+                     MS_DATA_DIR_IN_USE);
+    assert_null(second);
+}
+
+static void missing_store_is_named(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    char path[96];
+    snprintf(path, sizeof(path), "%s/none", f->path);
+    ms_kv *none = NULL;
+    assert_int_equal(ms_kv_open(&(ms_kv_options){.path = path}, &none, &st), MS_FILE_NOT_FOUND);
+    assert_true(strlen(st.detail) > 0);
+}
+
+static void damaged_file_is_corrupt_data(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    put(f, "a", "1");
+    write_batch(f);
+    ms_kv_close(f->kv);
+    char path[96];
+    snprintf(path, sizeof(path), "%s/CURRENT", f->path);
+    assert_ok(ms_file_replace(path, ms_str_lit("MANIFEST-999999\n"), &st));
+    f->kv = NULL;
+    ms_rc rc = ms_kv_open(&(ms_kv_options){.path = f->path, .create = true}, &f->kv, &st);
+    assert_true(rc == MS_CORRUPT_DATA || rc == MS_IO_ERROR);
+    assert_null(f->kv);
+}
+
+static void fault_points_fail_at_their_place(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    assert_ok(
+        ms_env_faults_set(ms_str_lit("kv.write:1:fail,kv.written:1:fail,kv.sync:1:fail"), &st));
+    put(f, "before", "");
+    assert_int_equal(ms_kv_write(f->kv, f->batch, MS_KV_NO_SYNC, &st), MS_IO_ERROR);
+    ms_kv_batch_reset(f->batch);
+    put(f, "after", "");
+    ms_status_clear(&st);
+    assert_int_equal(ms_kv_write(f->kv, f->batch, MS_KV_NO_SYNC, &st), MS_IO_ERROR);
+    ms_status_clear(&st);
+    assert_int_equal(ms_kv_sync(f->kv, &st), MS_IO_ERROR);
+    ms_status_clear(&st);
+    assert_ok(ms_kv_sync(f->kv, &st));
+    assert_ok(ms_env_faults_set(ms_str_lit(""), &st));
+    assert_entries(f, &everything, "after= ");
+}
+
+static void close_with_an_iterator(void *arg)
+{
+    fixture *f = arg;
+    (void)ms_kv_iter_create(f->kv, &everything);
+    ms_kv_close(f->kv);
+}
+
+static void closing_under_an_iterator_is_a_bug(void **state)
+{
+    assert_aborts(close_with_an_iterator, *state);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(later_operations_of_a_batch_win),
+        TEST(iterators_keep_to_their_bounds),
+        TEST(range_deletions_take_the_start_and_leave_the_end),
+        TEST(snapshot_stays_at_its_moment),
+        TEST(get_appends_or_says_that_there_is_nothing),
+        TEST(written_entries_survive_a_restart),
+        TEST(directory_is_private),
+        TEST(second_store_in_a_directory_is_refused),
+        TEST(missing_store_is_named),
+        TEST(damaged_file_is_corrupt_data),
+        TEST(fault_points_fail_at_their_place),
+        TEST(closing_under_an_iterator_is_a_bug),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
