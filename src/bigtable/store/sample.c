@@ -272,7 +272,9 @@ void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call)
         s.key = ms_arena_alloc(&s.scratch, MSI_KEY_BYTES_MAX + CUT_BYTES, 1);
         ms_status st = {0};
         if (sample_table(&s, &st) == MS_OK) {
-            qsort(s.list, s.count, sizeof(*s.list), compare_candidates);
+            if (s.count > 1) {
+                qsort(s.list, s.count, sizeof(*s.list), compare_candidates);
+            }
             answer(&s);
         } else {
             ms_bt_status_from(bt, MS_BT_INTERNAL, &st);

@@ -277,54 +277,6 @@ static void wrong_writes_are_refused_whole(void **state)
     ms_bt_mutation_batch_release(&batch);
 }
 
-static void tables_are_created_listed_and_grown(void **state)
-{
-    fixture *f = *state;
-    ms_bt_table_call call;
-    ms_bt_table_call_init(&call, &f->mailbox, done_nothing, NULL);
-    call.name = f->table;
-    ms_bt_client_list_tables(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_bt(&call.call.status, MS_BT_NOT_FOUND);
-    create_table(f, ab, 2);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    const ms_bt_gc_rule *rule = ms_bt_gc_rule_max_versions(&arena, 3);
-    ms_bt_family family = {.name = ms_str_lit("c"), .gc_rule = rule};
-    call.families = &family;
-    call.family_count = 1;
-    ms_bt_client_add_families(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_bt(&call.call.status, MS_BT_OK);
-    ms_bt_client_add_families(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_bt(&call.call.status, MS_BT_ALREADY_EXISTS);
-    assert_string_equal(call.call.status.text, "family \"c\" already exists");
-    fixture_close(f);
-    fixture_open(f);
-    ms_bt_client_get_table(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_bt(&call.call.status, MS_BT_OK);
-    assert_int_equal(call.table->family_count, 3);
-    assert_str_equal(call.table->families[2].name, "c");
-    assert_true(ms_bt_gc_rule_equals(call.table->families[2].gc_rule, rule));
-    assert_int_equal(call.table->granularity_micros, 1000);
-    ms_bt_client_list_tables(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_int_equal(call.name_count, 1);
-    assert_str_equal(call.names[0], "t");
-    ms_bt_table again = {.name = f->table};
-    call.table = &again;
-    ms_bt_client_create_table(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_bt(&call.call.status, MS_BT_ALREADY_EXISTS);
-    ms_bt_client_drop_table(f->client, &call);
-    ms_bt_call_wait(&call.call, &f->parker);
-    assert_bt(&call.call.status, MS_BT_UNIMPLEMENTED);
-    ms_arena_release(&arena);
-    ms_bt_table_call_release(&call);
-}
-
 static void acknowledged_rows_are_there_after_a_restart(void **state)
 {
     fixture *f = *state;
@@ -450,7 +402,6 @@ int main(void)
         TEST(filters_choose_cells),
         TEST(wrong_reads_are_refused_in_the_words_of_the_service),
         TEST(wrong_writes_are_refused_whole),
-        TEST(tables_are_created_listed_and_grown),
         TEST(acknowledged_rows_are_there_after_a_restart),
         TEST(second_store_in_one_directory_is_refused),
         TEST(missing_store_is_not_made_unasked),
