@@ -99,9 +99,12 @@ void ms_mutex_lock(ms_mutex *mutex)
 
 void ms_mutex_unlock(ms_mutex *mutex)
 {
+    /* Once it is unlocked, another thread may release the mutex and the memory that it is in. */
+    int rank = mutex->rank;
+    int index = mutex->index;
     int rc = pthread_mutex_unlock(&mutex->handle);
     MS_ASSERT(rc == 0);
-    ms_rank_leave(mutex->rank, mutex->index);
+    ms_rank_leave(rank, index);
 }
 
 void ms_cond_init(ms_cond *cond)
