@@ -147,6 +147,12 @@ ms_ts16 msi_take_ts(ms_codec_reader *reader)
 
 static ms_rc encode_at(const msi_record_writer *w, const ms_vec *vec, uint32_t pos);
 
+/* An untyped NULL is one whatever its bitmap says. */
+static bool is_null_at(const ms_vec *vec, uint32_t row)
+{
+    return vec->phys == MS_PHYS_NONE || ms_vec_is_null(vec, row);
+}
+
 /* The bitmap and the values of rows [first, first + count) of a vector. */
 static ms_rc encode_range(const msi_record_writer *w, const ms_vec *vec, uint32_t first,
                           uint32_t count)
@@ -154,7 +160,7 @@ static ms_rc encode_range(const msi_record_writer *w, const ms_vec *vec, uint32_
     size_t bitmap = 0;
     MS_TRY(msi_put_bitmap(w, count, &bitmap));
     for (uint32_t i = 0; i < count; i++) {
-        if (ms_vec_is_null(vec, first + i)) {
+        if (is_null_at(vec, first + i)) {
             msi_mark_null(w, bitmap, i);
         } else {
             MS_TRY(encode_at(w, vec, ms_vec_pos(vec, first + i)));
@@ -179,7 +185,7 @@ static ms_rc encode_fields(const msi_record_writer *w, const ms_vec *vec, uint32
     MS_TRY(msi_put_bitmap(w, vec->child_count, &bitmap));
     for (uint32_t c = 0; c < vec->child_count; c++) {
         const ms_vec *field = &vec->children[c];
-        if (ms_vec_is_null(field, pos)) {
+        if (is_null_at(field, pos)) {
             msi_mark_null(w, bitmap, c);
         } else {
             MS_TRY(encode_at(w, field, ms_vec_pos(field, pos)));
@@ -242,7 +248,7 @@ ms_rc ms_rowcodec_encode(const ms_rowcodec *codec, const ms_batch *batch, uint32
     for (uint32_t i = 0; i < codec->column_count && rc == MS_OK; i++) {
         const ms_vec *vec = &batch->columns[codec->columns[i]];
         MS_ASSERT_SLOW(vec->phys == codec->types[i]->phys);
-        if (ms_vec_is_null(vec, row)) {
+        if (is_null_at(vec, row)) {
             msi_mark_null(&w, bitmap, i);
         } else {
             rc = encode_at(&w, vec, ms_vec_pos(vec, row));
@@ -308,6 +314,7 @@ static void decode_at(ms_codec_reader *reader, ms_vec *vec, uint32_t row, ms_hea
 {
     switch (vec->phys) {
     case MS_PHYS_NONE:
+        msi_vec_set_nulls(vec, row, 1);
         break;
     case MS_PHYS_BOOL:
     case MS_PHYS_I8:

@@ -15,7 +15,8 @@
  *     BOOL, I8            one byte
  *     I16, I32, I64       zigzag varint
  *     I128                zigzag varint of up to 19 bytes
- *     F32, F64            4 or 8 bytes, little-endian; every bit is kept
+ *     F32, F64            4 or 8 bytes, little-endian; every bit is kept (but a value, which has a
+ *                         FLOAT as a double, makes a signaling NaN a quiet one)
  *     TS16                zigzag varint of ms, varint of ns
  *     STR                 varint length, bytes
  *     LIST                varint count, then the child vectors (one, or two for MAP and MULTISET)

@@ -18,12 +18,19 @@ namespace
 /* An exponent beyond this is as good as this: no text is long enough to bring it back. */
 constexpr int64_t EXPONENT_LIMIT = int64_t(1) << 40;
 
-/* Takes the pieces of "d.ddde-XX" apart; the text comes from to_chars and is well-formed. */
+/*
+ * Takes the pieces of "d.ddde-XX" apart; the text comes from to_chars and is well-formed. Java asks
+ * for the best of two digits where one would do. That differs only among the smallest numbers,
+ * which have so few bits that the second digit says something: 4.9E-324, not 5.0E-324.
+ */
 template <typename T> void shortest(T value, msi_shortest *digits_out)
 {
     char text[40];
     std::to_chars_result end =
         std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific);
+    if (text[1] != '.' && value != 0 && value < 1024 * std::numeric_limits<T>::denorm_min()) {
+        end = std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific, 1);
+    }
     int32_t count = 0;
     const char *at = text;
     for (; *at != 'e'; at++) {
@@ -35,7 +42,7 @@ template <typename T> void shortest(T value, msi_shortest *digits_out)
     for (const char *digit = at + 2; digit != end.ptr; digit++) {
         exponent = exponent * 10 + (*digit - '0');
     }
-    digits_out->count = count;
+    digits_out->count = count == 2 && digits_out->digits[1] == '0' ? 1 : count;
     digits_out->exponent = at[1] == '-' ? -exponent : exponent;
 }
 

@@ -105,7 +105,7 @@ size_t ms_text_timestamp_us(char *out, int64_t us, int32_t precision, ms_text_fr
                             char separator)
 {
     int64_t day = ms_time_day_of_us(us);
-    int64_t us_of_day = us - day * MS_TIME_US_PER_DAY;
+    int64_t us_of_day = ms_time_us_of_day(us);
     char *at = put_date(out, day);
     *at++ = separator;
     at = put_time(at, (int32_t)(us_of_day / 1000000), (int32_t)(us_of_day % 1000000) * 1000,
@@ -117,7 +117,7 @@ size_t ms_text_timestamp_ts(char *out, ms_ts16 ts, int32_t precision, ms_text_fr
                             char separator)
 {
     int64_t day = ms_time_day_of_ms(ts.ms);
-    int64_t ms_of_day = ts.ms - day * MS_TIME_MS_PER_DAY;
+    int64_t ms_of_day = ms_time_floor_mod(ts.ms, MS_TIME_MS_PER_DAY);
     char *at = put_date(out, day);
     *at++ = separator;
     at = put_time(at, (int32_t)(ms_of_day / 1000), (int32_t)(ms_of_day % 1000) * 1000000 + ts.ns,

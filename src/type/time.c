@@ -117,14 +117,14 @@ static ms_time_fields fields_of(int64_t day, int64_t seconds_of_day, int32_t nan
 ms_time_fields ms_time_fields_from_us(int64_t us)
 {
     int64_t day = ms_time_day_of_us(us);
-    int64_t us_of_day = us - day * MS_TIME_US_PER_DAY;
+    int64_t us_of_day = ms_time_us_of_day(us);
     return fields_of(day, us_of_day / 1000000, (int32_t)(us_of_day % 1000000) * 1000);
 }
 
 ms_time_fields ms_time_fields_from_ts(ms_ts16 ts)
 {
     int64_t day = ms_time_day_of_ms(ts.ms);
-    int64_t ms_of_day = ts.ms - day * MS_TIME_MS_PER_DAY;
+    int64_t ms_of_day = ms_time_floor_mod(ts.ms, MS_TIME_MS_PER_DAY);
     return fields_of(day, ms_of_day / 1000, (int32_t)(ms_of_day % 1000) * 1000000 + ts.ns);
 }
 

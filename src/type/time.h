@@ -113,8 +113,7 @@ static inline int64_t ms_time_day_of_ms(int64_t ms)
 /* Between the two forms of a timestamp. */
 static inline ms_ts16 ms_time_ts_from_us(int64_t us)
 {
-    int64_t ms = ms_time_floor_div(us, 1000);
-    return (ms_ts16){ms, (int32_t)(us - ms * 1000) * 1000};
+    return (ms_ts16){ms_time_floor_div(us, 1000), (int32_t)ms_time_floor_mod(us, 1000) * 1000};
 }
 
 /* Cuts nanoseconds; false when the microseconds are no int64. */
