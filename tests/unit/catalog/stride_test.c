@@ -2,7 +2,7 @@
 /*
  * Strided splits: what they number, how they survive, who gets them.
  */
-#include "unit/testing.h"
+#include "testing.h"
 
 #include "catalog/stride.h"
 
