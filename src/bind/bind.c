@@ -197,6 +197,9 @@ ms_rc msi_report_table(const ms_bind_env *env, const msi_cte *ctes, ms_str name,
         msi_nearest_offer(&nearest, tables[i]->name);
     }
     ms_status_set(st, MS_UNDEFINED_TABLE, span, "table \"%.*s\" does not exist", MS_STR_ARG(name));
+    if (count == 0) {
+        return ms_status_hint(st, "No table has been created yet.");
+    }
     return msi_nearest_hint(&nearest, st);
 }
 

@@ -362,8 +362,8 @@ static ms_rc check_view_columns(msi_binder *binder, const ms_ast_create_view *cr
         ms_span span = {create->columns[0].span.start,
                         create->columns[create->column_count - 1].span.end};
         return ms_status_set(binder->st, MS_INVALID_TABLE_DEFINITION, span,
-                             "the view names %u columns, its query has %u", create->column_count,
-                             bound->column_count);
+                             "the view names %u column%s, its query has %u", create->column_count,
+                             msi_plural(create->column_count), bound->column_count);
     }
     ms_map names;
     ms_map_init(&names, binder->arena);

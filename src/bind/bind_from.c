@@ -155,8 +155,9 @@ static ms_rc bind_view(msi_binder *binder, const ms_table *view, ms_span span,
     binder->ctes = outer;
     if (bound.column_count != view->column_count) {
         ms_status_set(binder->st, MS_INVALID_QUERY, span,
-                      "view \"%.*s\" had %u columns when it was made, now its query has %u",
-                      MS_STR_ARG(view->name), view->column_count, bound.column_count);
+                      "view \"%.*s\" had %u column%s when it was made, now its query has %u",
+                      MS_STR_ARG(view->name), view->column_count, msi_plural(view->column_count),
+                      bound.column_count);
         return ms_status_hint(binder->st, "A table under it has changed: make the view again.");
     }
     *node_out = ms_lnode_place(binder->arena, bound.node, span);

@@ -140,8 +140,8 @@ static ms_rc check_count(inserter *in, const msi_bound *bound)
         return MS_OK;
     }
     ms_status_set(in->binder->st, MS_TYPE_MISMATCH, in->insert->query->span,
-                  "the query has %u columns, table \"%.*s\" takes %u%s", bound->column_count,
-                  MS_STR_ARG(in->table->name), in->target_count,
+                  "the query has %u column%s, table \"%.*s\" takes %u%s", bound->column_count,
+                  msi_plural(bound->column_count), MS_STR_ARG(in->table->name), in->target_count,
                   in->insert->column_count > 0 ? " here" : "");
     return detail_mismatch(in, bound, ms_str_lit("Different number of columns"));
 }

@@ -20,7 +20,7 @@ void msi_nearest_offer(msi_nearest *nearest, ms_str name)
 {
     unsigned distance = ms_str_distance(nearest->target, name, DISTANCE_MAX);
     /* Half of a short word replaced is no likeness. */
-    if (distance > DISTANCE_MAX || distance * 2 > nearest->target.bytes) {
+    if (name.bytes == 0 || distance > DISTANCE_MAX || distance * 2 > nearest->target.bytes) {
         return;
     }
     uint32_t at = nearest->count;
@@ -272,6 +272,33 @@ static ms_rc bind_alias(msi_binder *binder, msi_scope *scope, const ms_ast_path 
     return bind_fields(binder, path, 1, expr_out);
 }
 
+bool msi_scope_has_column(const msi_scope *scope, ms_str name)
+{
+    for (uint32_t r = 0; r < scope->relation_count; r++) {
+        for (uint32_t i = 0; i < scope->relations[r].column_count; i++) {
+            if (ms_str_equals(scope->relations[r].columns[i].name, name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+ms_rc msi_report_relation(msi_binder *binder, const msi_scope *scope, const ms_ast_ident *ident)
+{
+    ms_status_set(binder->st, MS_UNDEFINED_TABLE, ident->span,
+                  "\"%.*s\" is neither a table nor a column of FROM", MS_STR_ARG(ident->text));
+    msi_nearest nearest;
+    msi_nearest_init(&nearest, ident->text);
+    for (uint32_t r = 0; r < scope->relation_count; r++) {
+        msi_nearest_offer(&nearest, scope->relations[r].name);
+        for (uint32_t i = 0; i < scope->relations[r].column_count; i++) {
+            msi_nearest_offer(&nearest, scope->relations[r].columns[i].name);
+        }
+    }
+    return msi_nearest_hint(&nearest, binder->st);
+}
+
 static ms_rc report_path(msi_binder *binder, const msi_scope *scope, const ms_ast_path *path)
 {
     if (path->count == 1) {
@@ -282,18 +309,7 @@ static ms_rc report_path(msi_binder *binder, const msi_scope *scope, const ms_as
         msi_scope own = {.relations = relation, .relation_count = 1};
         return msi_report_column(binder, &own, path->parts[1].text, path->parts[1].span);
     }
-    ms_status_set(binder->st, MS_UNDEFINED_TABLE, path->parts[0].span,
-                  "\"%.*s\" is neither a table nor a column of FROM",
-                  MS_STR_ARG(path->parts[0].text));
-    msi_nearest nearest;
-    msi_nearest_init(&nearest, path->parts[0].text);
-    for (uint32_t r = 0; r < scope->relation_count; r++) {
-        msi_nearest_offer(&nearest, scope->relations[r].name);
-        for (uint32_t i = 0; i < scope->relations[r].column_count; i++) {
-            msi_nearest_offer(&nearest, scope->relations[r].columns[i].name);
-        }
-    }
-    return msi_nearest_hint(&nearest, binder->st);
+    return msi_report_relation(binder, scope, &path->parts[0]);
 }
 
 ms_rc msi_bind_name(msi_binder *binder, msi_scope *scope, const ms_ast_name *name,

@@ -70,6 +70,12 @@ ms_rc msi_binder_charge(msi_binder *binder, uint32_t nodes, ms_span span) MS_MUS
 /* "GROUP BY is not supported". Returns the code. */
 ms_rc msi_refuse(msi_binder *binder, ms_span span, const char *what);
 
+/* "s" behind a noun, but for 1. */
+static inline const char *msi_plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* A growing list of expressions. */
 typedef struct msi_exprs {
     const ms_expr **items;
@@ -185,6 +191,11 @@ const ms_expr *msi_through_outputs(msi_binder *binder, msi_scope *scope, const m
 
 /* The relation of an alias; NULL when there is none. */
 const msi_relation *msi_scope_relation(const msi_scope *scope, ms_str name);
+
+bool msi_scope_has_column(const msi_scope *scope, ms_str name);
+
+/* "\"x\" is neither a table nor a column of FROM". */
+ms_rc msi_report_relation(msi_binder *binder, const msi_scope *scope, const ms_ast_ident *ident);
 
 /* Names near a misspelt one, nearest first. */
 #define MSI_NEAREST_MAX 3u

@@ -20,8 +20,8 @@ static ms_rc bind_cells(msi_binder *binder, const ms_ast_values *values, uint32_
         const ms_ast_values_row *row = &values->rows[r];
         if (row->item_count != column_count) {
             return ms_status_set(binder->st, MS_TYPE_MISMATCH, row->span,
-                                 "a row of VALUES has %u items, the first one has %u",
-                                 row->item_count, column_count);
+                                 "a row of VALUES has %u item%s, the first one has %u",
+                                 row->item_count, msi_plural(row->item_count), column_count);
         }
         for (uint32_t c = 0; c < column_count; c++) {
             MS_TRY(
@@ -151,8 +151,9 @@ static ms_rc bind_branches(msi_binder *binder, const ms_ast_set_op *set, msi_bou
         MS_TRY(msi_bind_body(binder, set->branches[i], &branches[i]));
         if (branches[i].column_count != branches[0].column_count) {
             return ms_status_set(binder->st, MS_TYPE_MISMATCH, set->branches[i]->span,
-                                 "a branch of UNION ALL has %u columns, the first one has %u",
-                                 branches[i].column_count, branches[0].column_count);
+                                 "a branch of UNION ALL has %u column%s, the first one has %u",
+                                 branches[i].column_count, msi_plural(branches[i].column_count),
+                                 branches[0].column_count);
         }
     }
     return MS_OK;
@@ -248,8 +249,9 @@ static ms_rc rename_columns(msi_binder *binder, const ms_ast_ident *name,
     if (ident_count != bound->column_count) {
         ms_span span = {idents[0].span.start, idents[ident_count - 1].span.end};
         return ms_status_set(binder->st, MS_INVALID_QUERY, span,
-                             "\"%.*s\" is given %u column names, its query has %u columns",
-                             MS_STR_ARG(name->text), ident_count, bound->column_count);
+                             "\"%.*s\" is given %u column name%s, its query has %u column%s",
+                             MS_STR_ARG(name->text), ident_count, msi_plural(ident_count),
+                             bound->column_count, msi_plural(bound->column_count));
     }
     msi_column *columns = ms_arena_array(binder->arena, msi_column, ident_count);
     for (uint32_t i = 0; i < ident_count; i++) {

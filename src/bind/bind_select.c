@@ -79,6 +79,9 @@ static ms_rc add_fields(selector *s, const ms_ast_select_item *item)
     ms_ast_name name = {.head = {.kind = MS_AST_NAME, .height = 1, .span = item->qualifier.span},
                         .path = item->qualifier};
     const ms_expr *row;
+    if (item->qualifier.count == 1 && !msi_scope_has_column(&s->scope, name.path.parts[0].text)) {
+        return msi_report_relation(s->binder, &s->scope, &name.path.parts[0]);
+    }
     MS_TRY(msi_bind_name(s->binder, &s->scope, &name, &row));
     if (row->type->kind != MS_TYPE_ROW) {
         ms_str type = ms_type_text_bare(s->binder->arena, row->type);
@@ -221,14 +224,14 @@ static void aggregate_rows(selector *s)
         for (uint32_t i = 0; i < aggs->args.count; i++) {
             const ms_expr *arg = aggs->args.items[i];
             names[i] = arg->kind == MS_EXPR_COLUMN ? s->node->schema.columns[arg->index].name
-                                                   : ms_arena_format(arena, "$f%u", i);
+                                                   : ms_arena_format(arena, "arg$%u", i);
         }
         s->node = ms_lnode_project(arena, s->node, aggs->args.items, names, aggs->args.count,
                                    s->select->head.span);
     }
     ms_str *names = ms_arena_array(arena, ms_str, aggs->count);
     for (uint32_t i = 0; i < aggs->count; i++) {
-        names[i] = ms_arena_format(arena, "$agg%u", i);
+        names[i] = ms_arena_format(arena, "agg$%u", i);
     }
     s->node =
         ms_lnode_aggregate(arena, s->node, aggs->calls, names, aggs->count, s->select->head.span);
@@ -258,9 +261,9 @@ static ms_rc bind_ordinal(msi_binder *binder, const msi_outputs *outputs, const 
     uint64_t ordinal = 0;
     if (!ms_num_scan_u64(ms_ast_literal_of(expr)->text, &ordinal) || ordinal < 1 ||
         ordinal > outputs->count) {
-        return ms_status_set(binder->st, MS_INVALID_QUERY, expr->span,
-                             "ORDER BY %.*s: the result has %u columns",
-                             MS_STR_ARG(ms_ast_literal_of(expr)->text), outputs->count);
+        return ms_status_set(
+            binder->st, MS_INVALID_QUERY, expr->span, "ORDER BY %.*s: the result has %u column%s",
+            MS_STR_ARG(ms_ast_literal_of(expr)->text), outputs->count, msi_plural(outputs->count));
     }
     uint32_t at = (uint32_t)ordinal - 1;
     *key_out = msi_column_expr(binder, &outputs->columns[at], at, expr->span);
@@ -294,7 +297,7 @@ static const ms_str *output_names(ms_arena *arena, const msi_column *columns, ui
 {
     ms_str *names = ms_arena_array(arena, ms_str, count);
     for (uint32_t i = 0; i < count; i++) {
-        names[i] = i < column_count ? columns[i].name : ms_arena_format(arena, "$o%u", i);
+        names[i] = i < column_count ? columns[i].name : ms_arena_format(arena, "order$%u", i);
     }
     return names;
 }

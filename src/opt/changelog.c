@@ -69,8 +69,10 @@ static ms_rc refuse_updates(msi_opt *opt, const msi_work *work, const char *clau
                                    "'execution.runtime-mode' = 'batch'.");
 }
 
-static ms_rc check_insert_only(msi_opt *opt, const msi_work *work, const char *clause)
+/* For an operator that takes inserts only. */
+static ms_rc produce_inserts(msi_opt *opt, msi_work *work, const char *clause)
 {
+    work->node.changelog = MS_CHANGELOG_INSERT;
     return has_updates(work->inputs[0]->node.changelog) ? refuse_updates(opt, work, clause) : MS_OK;
 }
 
@@ -87,21 +89,17 @@ static ms_rc produce(msi_opt *opt, msi_work *work)
         work->node.changelog = MS_CHANGELOG_INSERT;
         return MS_OK;
     case MS_PNODE_AGGREGATE:
-        MS_TRY(check_insert_only(opt, work, "an aggregate"));
-        work->node.changelog = MS_CHANGELOG_INSERT;
+        MS_TRY(produce_inserts(opt, work, "an aggregate"));
         if (!work->node.u.aggregate.is_batch) {
             work->node.changelog |= UPDATE_AFTER;
             work->node.changelog |= work->drops_before ? 0 : UPDATE_BEFORE;
         }
         return MS_OK;
-    case MS_PNODE_SORT:
-        MS_TRY(check_insert_only(opt, work, "ORDER BY"));
+    case MS_PNODE_SORT: /* takes updates back before it gives anything out */
         work->node.changelog = MS_CHANGELOG_INSERT;
         return MS_OK;
     case MS_PNODE_LIMIT:
-        MS_TRY(check_insert_only(opt, work, "LIMIT"));
-        work->node.changelog = MS_CHANGELOG_INSERT;
-        return MS_OK;
+        return produce_inserts(opt, work, "LIMIT");
     case MS_PNODE_CALC:
     case MS_PNODE_WATERMARK:
     case MS_PNODE_UNION:

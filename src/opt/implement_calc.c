@@ -120,6 +120,21 @@ static void take_project(calc *c, const ms_lnode *project)
     c->exprs = exprs;
 }
 
+const ms_lnode *msi_merge_projects(msi_opt *opt, const ms_lnode *upper)
+{
+    const ms_lnode *lower = upper->inputs[0];
+    calc c = {.opt = opt,
+              .exprs = upper->u.project.exprs,
+              .expr_count = upper->schema.column_count,
+              .schema = &upper->schema};
+    if (!can_take_project(&c, lower)) {
+        return NULL;
+    }
+    take_project(&c, lower);
+    return ms_lnode_project(opt->arena, lower->inputs[0], c.exprs,
+                            msi_names_of(opt, &upper->schema), c.expr_count, upper->span);
+}
+
 /* The lower condition runs first, as it was written. */
 static void take_filter(calc *c, const ms_lnode *filter)
 {

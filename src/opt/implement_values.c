@@ -4,8 +4,8 @@
  * gives another value each time, stays an expression in a CALC above, so that it fails or varies
  * when its row is made and not before. The CALC tells rows apart by a column with their number:
  *
- *     VALUES (1), (1 / 0)      CALC CASE $row WHEN 1 THEN 1 / 0 ELSE c END
- *                                VALUES ($row 0, c 1), ($row 1, c NULL)
+ *     VALUES (1), (1 / 0)      CALC CASE row$ WHEN 1 THEN 1 / 0 ELSE c END
+ *                                VALUES (row$ 0, c 1), (row$ 1, c NULL)
  */
 #include "opt/opt_priv.h"
 
@@ -69,7 +69,7 @@ static ms_schema values_schema(folder *f, uint32_t extra)
     }
     if (extra > 0) {
         fields[f->column_count] =
-            (ms_field){ms_str_lit("$row"), ms_type_simple(f->opt->arena, MS_TYPE_INT, false)};
+            (ms_field){ms_str_lit("row$"), ms_type_simple(f->opt->arena, MS_TYPE_INT, false)};
     }
     return (ms_schema){f->column_count + extra, fields};
 }
@@ -89,7 +89,7 @@ static const ms_value *number_rows(folder *f, const ms_value *values, const ms_t
     return cells;
 }
 
-/* CASE WHEN $row = r THEN cell ... ELSE column END, over the open cells of a column. */
+/* CASE WHEN row$ = r THEN cell ... ELSE column END, over the open cells of a column. */
 static const ms_expr *open_column(folder *f, const ms_schema *schema, uint32_t column)
 {
     ms_arena *arena = f->opt->arena;

@@ -8,10 +8,12 @@
  *     FILTER over FILTER            one FILTER, the lower condition first
  *     FILTER TRUE                   nothing
  *     PROJECT that changes nothing  nothing
+ *     PROJECT over PROJECT          one PROJECT, where that runs the same
  *     PROJECT over the row of SELECT without FROM      VALUES
  *     WATERMARK in batch mode       nothing: there are no watermarks
  *     LIMIT over LIMIT              one LIMIT
  *     LIMIT that lets all pass      nothing
+ *     LIMIT over PROJECT of SORT    PROJECT of LIMIT over SORT, which is a bounded sort
  *     SORT of at most one row       nothing
  *     SORT under SORT, UNION or AGGREGATE              nothing: nobody sees its order
  */
@@ -92,7 +94,14 @@ static const ms_lnode *normalize_project(msi_opt *opt, const ms_lnode *node)
         input->u.values.row_count == 1) {
         return ms_lnode_values(opt->arena, &node->schema, node->u.project.exprs, 1, node->span);
     }
-    return node;
+    const ms_lnode *merged = NULL;
+    if (input->kind == MS_LNODE_PROJECT) {
+        merged = msi_merge_projects(opt, node);
+    }
+    if (merged == NULL) {
+        return node;
+    }
+    return is_identity(merged) ? merged->inputs[0] : merged;
 }
 
 static const ms_lnode *merge_limits(msi_opt *opt, const ms_lnode *node, const ms_lnode *lower)
@@ -119,7 +128,16 @@ static const ms_lnode *normalize_limit(msi_opt *opt, const ms_lnode *node)
     }
     bool passes_one = node->u.limit.offset == 0 && node->u.limit.limit >= 1;
     bool passes_all = passes_one && node->u.limit.limit == UINT64_MAX;
-    return passes_all || (passes_one && input->props.is_single_row) ? input : node;
+    if (passes_all || (passes_one && input->props.is_single_row)) {
+        return input;
+    }
+    if (input->kind == MS_LNODE_PROJECT && input->inputs[0]->kind == MS_LNODE_SORT &&
+        msi_is_pure(input)) {
+        const ms_lnode *limit = ms_lnode_limit(opt->arena, input->inputs[0], node->u.limit.limit,
+                                               node->u.limit.offset, node->span);
+        return msi_with_input(opt, input, limit);
+    }
+    return node;
 }
 
 /* Looks through what keeps the order of its input. */

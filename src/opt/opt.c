@@ -11,6 +11,8 @@ static ms_rc optimize(msi_opt *opt)
 {
     msi_fold(opt);
     msi_push_filters(opt);
+    msi_normalize(opt); /* projections meet where filters stood between them */
+    msi_fold(opt);
     msi_share_scans(opt);
     MS_TRY(msi_push_into_scans(opt));
     return msi_prune_columns(opt);
@@ -166,6 +168,15 @@ const ms_expr **msi_columns_of(msi_opt *opt, const ms_schema *schema)
         columns[i] = ms_expr_column(opt->arena, i, schema->columns[i].type, ms_span_none);
     }
     return columns;
+}
+
+const ms_str *msi_names_of(msi_opt *opt, const ms_schema *schema)
+{
+    ms_str *names = ms_arena_array(opt->arena, ms_str, schema->column_count);
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        names[i] = schema->columns[i].name;
+    }
+    return names;
 }
 
 uint32_t msi_expr_size(const ms_expr *expr, const ms_expr *const *columns)

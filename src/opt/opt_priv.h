@@ -79,6 +79,9 @@ msi_conjuncts msi_conjuncts_of(msi_opt *opt, const ms_expr *condition);
 /* Their conjunction; NULL for none. */
 const ms_expr *msi_conjunction(msi_opt *opt, const ms_expr *const *items, uint32_t count);
 
+/* The names of a schema. */
+const ms_str *msi_names_of(msi_opt *opt, const ms_schema *schema);
+
 /* The columns of a schema as expressions, with the types that it has. */
 const ms_expr **msi_columns_of(msi_opt *opt, const ms_schema *schema);
 
@@ -153,6 +156,9 @@ msi_work *msi_works_add(msi_opt *opt, msi_works *works, ms_pnode_kind kind, ms_s
 void msi_implement(msi_opt *opt, msi_works *works);
 msi_work *msi_implement_node(msi_opt *opt, msi_works *works, const ms_lnode *node);
 msi_work *msi_implement_calc(msi_opt *opt, msi_works *works, const ms_lnode *node);
+
+/* A PROJECT over a PROJECT as one; NULL when that would run something else than was written. */
+const ms_lnode *msi_merge_projects(msi_opt *opt, const ms_lnode *upper);
 msi_work *msi_implement_values(msi_opt *opt, msi_works *works, const ms_lnode *node);
 ms_rc msi_settle_changelog(msi_opt *opt, msi_works *works) MS_MUST_USE;
 ms_rc msi_place_exchanges(msi_opt *opt, msi_works *works) MS_MUST_USE;

@@ -169,15 +169,6 @@ static const ms_expr *const *fold_exprs(msi_opt *opt, const ms_expr *const *expr
 
 /* Nodes. */
 
-static const ms_str *schema_names(msi_opt *opt, const ms_schema *schema)
-{
-    ms_str *names = ms_arena_array(opt->arena, ms_str, schema->column_count);
-    for (uint32_t i = 0; i < schema->column_count; i++) {
-        names[i] = schema->columns[i].name;
-    }
-    return names;
-}
-
 static const ms_lnode *fold_project(msi_opt *opt, const ms_lnode *node)
 {
     uint32_t count = node->schema.column_count;
@@ -185,7 +176,7 @@ static const ms_lnode *fold_project(msi_opt *opt, const ms_lnode *node)
     if (exprs == node->u.project.exprs) {
         return node;
     }
-    return ms_lnode_project(opt->arena, node->inputs[0], exprs, schema_names(opt, &node->schema),
+    return ms_lnode_project(opt->arena, node->inputs[0], exprs, msi_names_of(opt, &node->schema),
                             count, node->span);
 }
 

@@ -13,6 +13,8 @@
  */
 #include "opt/opt_priv.h"
 
+static const ms_expr *const no_conjuncts[1] = {NULL};
+
 /* node under a filter of what is left in the list. */
 static const ms_lnode *filtered(msi_opt *opt, const ms_lnode *node, const ms_expr *const *items,
                                 uint32_t count)
@@ -29,7 +31,7 @@ static const ms_lnode *push_nothing(msi_opt *opt, const ms_lnode *node)
     const ms_lnode **inputs = ms_arena_array(opt->arena, const ms_lnode *, node->input_count);
     bool is_changed = false;
     for (uint32_t i = 0; i < node->input_count; i++) {
-        inputs[i] = push(opt, node->inputs[i], NULL, 0);
+        inputs[i] = push(opt, node->inputs[i], no_conjuncts, 0);
         is_changed = is_changed || inputs[i] != node->inputs[i];
     }
     return is_changed ? ms_lnode_with_inputs(opt->arena, node, inputs) : node;
@@ -137,6 +139,6 @@ static const ms_lnode *push(msi_opt *opt, const ms_lnode *node, const ms_expr *c
 void msi_push_filters(msi_opt *opt)
 {
     for (uint32_t i = 0; i < opt->root_count; i++) {
-        opt->roots[i] = push(opt, opt->roots[i], NULL, 0);
+        opt->roots[i] = push(opt, opt->roots[i], no_conjuncts, 0);
     }
 }

@@ -110,6 +110,23 @@ static void derive_values(ms_arena *arena, ms_lnode *node)
     }
 }
 
+/* True when every column that an expression reads is constant. */
+static bool reads_constants(const ms_expr *expr, const ms_lnode *input, uint64_t *bits,
+                            size_t word_count)
+{
+    for (size_t w = 0; w < word_count; w++) {
+        bits[w] = 0;
+    }
+    ms_expr_columns(expr, bits);
+    for (uint32_t i = 0; i < input->schema.column_count; i++) {
+        if ((bits[i / 64] >> (i % 64) & 1) != 0 &&
+            input->props.columns[i].monotony != MS_MONOTONY_CONSTANT) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void derive_project(ms_arena *arena, ms_lnode *node)
 {
     const ms_lnode *input = node->inputs[0];
@@ -118,6 +135,8 @@ static void derive_project(ms_arena *arena, ms_lnode *node)
     for (uint32_t i = 0; i < input->schema.column_count; i++) {
         map[i] = NO_COLUMN;
     }
+    size_t word_count = input->schema.column_count / 64 + 1;
+    uint64_t *bits = ms_arena_array(arena, uint64_t, word_count);
     ms_column_props *columns = ms_arena_array(arena, ms_column_props, count);
     for (uint32_t i = 0; i < count; i++) {
         const ms_expr *expr = node->u.project.exprs[i];
@@ -130,7 +149,7 @@ static void derive_project(ms_arena *arena, ms_lnode *node)
             if (map[expr->index] == NO_COLUMN) {
                 map[expr->index] = i;
             }
-        } else if (is_deterministic && ms_expr_is_constant(expr)) {
+        } else if (is_deterministic && reads_constants(expr, input, bits, word_count)) {
             columns[i].monotony = MS_MONOTONY_CONSTANT;
         }
     }
