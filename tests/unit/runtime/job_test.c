@@ -1,33 +1,577 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of whole jobs: pipelines, results, the four ways to end, failures, idle cost. */
+/* Tests of whole jobs: pipelines, results, the ways to end, failures, budgets, idle cost. */
 #include "unit/runtime/fake.h"
+
+typedef struct fixture {
+    fake_engine engine;
+    fake_world world;
+    fake_plan plan;
+    ms_status st;
+} fixture;
+
+static void fixture_init(fixture *f, uint32_t workers)
+{
+    memset(&f->st, 0, sizeof(f->st));
+    fake_engine_init(&f->engine, workers);
+    fake_world_init(&f->world, 1);
+    fake_plan_init(&f->plan, &f->world);
+}
+
+static void fixture_release(fixture *f)
+{
+    fake_world_release(&f->world);
+    fake_engine_release(&f->engine);
+}
+
+static ms_job *start_job(fixture *f, ms_job_options options)
+{
+    ms_status st = {0};
+    ms_job *job = NULL;
+    options.make_op = fake_make_op;
+    assert_ok(ms_job_create(f->engine.workers, &f->plan.plan, &options, &job, &st));
+    assert_ok(ms_job_start(job, &st));
+    return job;
+}
+
+/* Waits until the numbers of a job say so. */
+#define wait_for(job, totals, condition)                                                           \
+    do {                                                                                           \
+        for (int tries = 0;; tries++) {                                                            \
+            ms_job_totals_now((job), &(totals));                                                   \
+            if (condition) {                                                                       \
+                break;                                                                             \
+            }                                                                                      \
+            assert_true(tries < 20000);                                                            \
+            fake_sleep_ms(1);                                                                      \
+        }                                                                                          \
+    } while (0)
+
+/* ---- Pipelines ---- */
 
 static void one_task_runs_from_source_to_sink(void **state)
 {
     (void)state;
-    fake_engine engine;
-    fake_world world;
-    fake_plan plan;
-    fake_engine_init(&engine, 2);
-    fake_world_init(&world, 1);
-    fake_plan_init(&plan, &world);
-    const ms_pnode *source = fake_add_source(&plan, fake_scan_make(&world, 0, 3, 5000, 10), 1);
-    fake_add_sink(&plan, fake_sink_make(&world), 1, source);
-    ms_status st = {0};
+    fixture f;
+    fixture_init(&f, 2);
+    const ms_pnode *source = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 3, 5000, 10), 1);
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, source);
     ms_job_totals totals;
-    assert_ok(fake_run(&engine, &plan, (ms_job_options){0}, &totals, &st));
-    fake_expect_ids(&world, 0, 15000);
+    ms_status st = {0};
+    assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, &totals, &st));
+    fake_expect_ids(&f.world, 0, 15000);
     assert_int_equal(totals.rows_read, 15000);
     assert_int_equal(totals.rows_written, 15000);
     assert_int_equal(totals.rows_uncommitted, 0);
-    fake_world_release(&world);
-    fake_engine_release(&engine);
+    assert_int_equal(totals.subtasks_with_rows, 1);
+    fixture_release(&f);
+}
+
+/* source, calc, hash, count and calc, gather, sink */
+static void build_pipeline(fixture *f, uint32_t parallelism, uint64_t rows)
+{
+    fake_plan *plan = &f->plan;
+    const ms_pnode *source =
+        fake_add_source(plan, fake_scan_make(&f->world, 0, 8, rows / 8, 16), parallelism);
+    const ms_pnode *calc = fake_add(plan, MS_PNODE_CALC, parallelism, source);
+    const ms_pnode *hash = fake_add_exchange(plan, MS_EXCHANGE_HASH, parallelism, calc);
+    const ms_pnode *count = fake_add(plan, MS_PNODE_AGGREGATE, parallelism, hash);
+    fake_add_sink(plan, fake_sink_make(&f->world), 1,
+                  fake_add_exchange(plan, MS_EXCHANGE_GATHER, 1, count));
+    const ms_pnode *spread = fake_add_exchange(plan, MS_EXCHANGE_REBALANCE, parallelism, calc);
+    const ms_pnode *again = fake_add(plan, MS_PNODE_CALC, parallelism, spread);
+    fake_add_sink(plan, fake_sink_make(&f->world), parallelism, again);
+}
+
+static void pipelines_give_the_same_at_every_parallelism(void **state)
+{
+    (void)state;
+    static const uint32_t parallelisms[] = {1, 2, 4};
+    for (size_t i = 0; i < 3; i++) {
+        fixture f;
+        fixture_init(&f, 2);
+        build_pipeline(&f, parallelisms[i], 40000);
+        ms_job_totals totals;
+        ms_status st = {0};
+        assert_ok(
+            fake_run(&f.engine, &f.plan, (ms_job_options){.batch_rows = 64}, &totals, &st));
+        fake_expect_ids(&f.world, 0, 40000);
+        assert_int_equal(f.world.totals[0], 40000);
+        assert_int_equal(f.world.totals[1], 40000ull * 39999 / 2);
+        /* Every subtask but the gathering sink's is one of three, and has rows. */
+        assert_int_equal(totals.subtasks_with_rows, 3 * parallelisms[i] + (i > 0 ? 1 : 1));
+        fixture_release(&f);
+    }
+}
+
+static void every_subtask_of_a_hash_exchange_has_its_own_keys(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    build_pipeline(&f, 4, 8000);
+    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_status st = {0};
+    assert_ok(ms_job_wait(job, 60000, &st));
+    uint64_t entries = 0;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < ms_job_op_count(job); i++) {
+        ms_op_stats stats;
+        ms_job_op_stats(job, i, &stats);
+        if (stats.kind == MS_PNODE_AGGREGATE) {
+            assert_true(stats.rows_in > 0);
+            entries += stats.state_entries;
+            seen++;
+        }
+    }
+    assert_int_equal(seen, 4);
+    /* Sixteen keys, each in one subtask only. */
+    assert_int_equal(entries, 16);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void sources_share_the_splits(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    const ms_pnode *source = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 40, 500, 10), 4);
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 4, source);
+    ms_job_totals totals;
+    ms_status st = {0};
+    assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, &totals, &st));
+    fake_expect_ids(&f.world, 0, 20000);
+    assert_true(totals.subtasks_with_rows > 1);
+    fixture_release(&f);
+}
+
+/* ---- Results ---- */
+
+static void build_select(fixture *f, uint64_t rows)
+{
+    const ms_pnode *source =
+        fake_add_source(&f->plan, fake_scan_make(&f->world, 0, 1, rows, 10), 1);
+    fake_add(&f->plan, MS_PNODE_COLLECT, 1, fake_add(&f->plan, MS_PNODE_CALC, 1, source));
+}
+
+static void results_come_whole_and_in_order_to_a_slow_caller(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    build_select(&f, 30000);
+    /* A small bound: the job waits for the caller most of the time. */
+    ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 16, .result_bytes_max = 10000});
+    ms_status st = {0};
+    ms_batch *batch = NULL;
+    uint64_t next = 0;
+    for (;;) {
+        assert_ok(ms_job_next(job, 60000, &batch, &st));
+        if (batch == NULL) {
+            break;
+        }
+        for (uint32_t k = 0; k < ms_batch_live(batch); k++) {
+            assert_int_equal(MS_VEC_DATA(&batch->columns[0], int64_t)[ms_batch_row(batch, k)],
+                             next++);
+        }
+        ms_batch_drop(batch);
+    }
+    assert_int_equal(next, 30000);
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_FINISHED);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void a_result_that_nobody_takes_holds_the_job_up_and_can_be_canceled(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    build_select(&f, 1000000);
+    ms_job *job = start_job(&f, (ms_job_options){.result_bytes_max = 100000});
+    ms_status st = {0};
+    assert_int_equal(ms_job_wait(job, 50, &st), MS_CANCELED);
+    assert_true(st.retriable);
+    ms_job_totals totals;
+    ms_job_totals_now(job, &totals);
+    assert_in_range(totals.rows_read, 1, 100000);
+    ms_job_cancel(job);
+    ms_status_clear(&st);
+    assert_int_equal(ms_job_wait(job, 60000, &st), MS_CANCELED);
+    assert_false(st.retriable);
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_CANCELED);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void waiting_for_rows_has_a_timeout(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    atomic_store(&f.world.gate, 0);
+    build_select(&f, 10);
+    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_status st = {0};
+    ms_batch *batch = NULL;
+    assert_int_equal(ms_job_next(job, 20, &batch, &st), MS_CANCELED);
+    assert_true(st.retriable);
+    fake_open_gate(&f.world, FAKE_GATE_OPEN);
+    ms_status_clear(&st);
+    assert_ok(ms_job_next(job, 60000, &batch, &st));
+    assert_non_null(batch);
+    ms_batch_drop(batch);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void rows_before_a_failure_come_first_then_the_failure(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    f.world.fail_at_id = 777;
+    build_select(&f, 5000);
+    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_status st = {0};
+    ms_batch *batch = NULL;
+    uint64_t rows = 0;
+    while (ms_job_next(job, 60000, &batch, &st) == MS_OK) {
+        assert_non_null(batch);
+        rows += ms_batch_live(batch);
+        ms_batch_drop(batch);
+    }
+    assert_int_equal(rows, 777);
+    assert_int_equal(st.code, MS_DIVISION_BY_ZERO);
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_FAILED);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+/* A LIMIT that has what it needs ends the source. */
+static void a_satisfied_limit_ends_its_source(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    const ms_pnode *source =
+        fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 1u << 30, 10), 1);
+    const ms_pnode *gather = fake_add_exchange(&f.plan, MS_EXCHANGE_GATHER, 1, source);
+    ms_pnode *limit = fake_node(&f.plan, MS_PNODE_LIMIT, 1, gather, NULL);
+    limit->u.limit.limit = 5000;
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, limit);
+    ms_job_totals totals;
+    ms_status st = {0};
+    assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, &totals, &st));
+    fake_expect_ids(&f.world, 0, 5000);
+    assert_true(totals.rows_read < 1u << 28);
+    fixture_release(&f);
+}
+
+/* ---- The ways to end ---- */
+
+/* A job whose count has an open window: it emits its totals only when it is flushed. Each of its two
+ * readers has read a hundred rows of a split. */
+static ms_job *start_open(fixture *f, ms_str dir)
+{
+    atomic_store(&f->world.gate, 100);
+    build_pipeline(f, 2, 80000);
+    ms_job *job = start_job(f, (ms_job_options){.checkpoint_dir = dir});
+    ms_job_totals totals;
+    wait_for(job, totals, totals.rows_written >= 200);
+    return job;
+}
+
+static void drain_flushes_and_commits(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_job *job = start_open(&f, (ms_str){0});
+    ms_job_drain(job);
+    ms_status st = {0};
+    assert_ok(ms_job_wait(job, 60000, &st));
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_FINISHED);
+    assert_int_equal(f.world.id_count, 200);
+    assert_int_equal(f.world.totals[0], 200);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void stop_takes_a_checkpoint_and_flushes_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_str dir = fake_dir(&f.world);
+    ms_job *job = start_open(&f, dir);
+    ms_job_stop(job);
+    ms_status st = {0};
+    assert_ok(ms_job_wait(job, 60000, &st));
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_STOPPED);
+    assert_int_equal(f.world.id_count, 200);
+    assert_int_equal(f.world.totals[0], 0);
+    ms_job_totals totals;
+    ms_job_totals_now(job, &totals);
+    assert_int_equal(totals.checkpoints_completed, 1);
+    assert_int_equal(totals.rows_uncommitted, 0);
+    ms_job_destroy(job);
+    /* And it goes on from there. */
+    fake_open_gate(&f.world, FAKE_GATE_OPEN);
+    assert_ok(fake_run(&f.engine, &f.plan,
+                       (ms_job_options){.checkpoint_dir = dir, .restore = MS_JOB_RESUME}, &totals,
+                       &st));
+    fake_expect_ids(&f.world, 0, 80000);
+    assert_int_equal(f.world.totals[0], 80000);
+    assert_int_equal(totals.rows_read, 80000 - 200);
+    assert_int_equal(totals.rows_read_before, 200);
+    fixture_release(&f);
+}
+
+static void stop_of_a_bounded_job_without_checkpoints_commits_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_job *job = start_open(&f, (ms_str){0});
+    ms_job_stop(job);
+    ms_status st = {0};
+    assert_ok(ms_job_wait(job, 60000, &st));
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_STOPPED);
+    assert_int_equal(f.world.id_count, 0);
+    ms_job_totals totals;
+    ms_job_totals_now(job, &totals);
+    assert_int_equal(totals.rows_uncommitted, 200);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void stop_of_an_unbounded_job_without_checkpoints_commits(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    f.plan.plan.is_bounded = false;
+    ms_job *job = start_open(&f, (ms_str){0});
+    ms_job_stop(job);
+    ms_status st = {0};
+    assert_ok(ms_job_wait(job, 60000, &st));
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_STOPPED);
+    assert_int_equal(f.world.id_count, 200);
+    assert_int_equal(f.world.totals[0], 0);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void cancel_emits_and_commits_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_job *job = start_open(&f, fake_dir(&f.world));
+    ms_job_cancel(job);
+    ms_status st = {0};
+    assert_int_equal(ms_job_wait(job, 60000, &st), MS_CANCELED);
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_CANCELED);
+    assert_int_equal(f.world.id_count, 0);
+    assert_int_equal(f.world.totals[0], 0);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void requests_before_the_start_count(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    build_pipeline(&f, 2, 8000);
+    ms_status st = {0};
+    ms_job *job = NULL;
+    ms_job_options options = {.make_op = fake_make_op};
+    assert_ok(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st));
+    ms_job_cancel(job);
+    assert_ok(ms_job_start(job, &st));
+    assert_int_equal(ms_job_wait(job, 60000, &st), MS_CANCELED);
+    ms_job_destroy(job);
+    /* One that never starts is only freed. */
+    ms_status_clear(&st);
+    assert_ok(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st));
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void a_running_job_can_be_destroyed(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    build_pipeline(&f, 4, 8000000);
+    for (int i = 0; i < 20; i++) {
+        ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 100});
+        fake_sleep_ms(i % 4);
+        ms_job_destroy(job);
+    }
+    assert_int_equal(f.world.id_count, 0);
+    fixture_release(&f);
+}
+
+/* ---- Failures ---- */
+
+static void a_failure_ends_its_own_job_only(void **state)
+{
+    (void)state;
+    fixture good;
+    fixture bad;
+    fixture_init(&good, 2);
+    build_pipeline(&good, 2, 80000);
+    ms_job *other = start_job(&good, (ms_job_options){.batch_rows = 32});
+    fixture_init(&bad, 1);
+    fake_engine_release(&bad.engine);
+    bad.engine = good.engine;
+    bad.world.fail_at_id = 5000;
+    build_pipeline(&bad, 2, 80000);
+    ms_status st = {0};
+    assert_int_equal(fake_run(&bad.engine, &bad.plan, (ms_job_options){0}, NULL, &st),
+                     MS_DIVISION_BY_ZERO);
+    assert_string_equal(st.message, "the id is 5000");
+    assert_int_equal(bad.world.id_count, 0);
+    ms_status_clear(&st);
+    assert_ok(ms_job_wait(other, 60000, &st));
+    fake_expect_ids(&good.world, 0, 80000);
+    ms_job_destroy(other);
+    fake_world_release(&bad.world);
+    fixture_release(&good);
+}
+
+static void state_beyond_its_budget_fails_by_name(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    const ms_pnode *source =
+        fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 100000, 100000), 1);
+    const ms_pnode *count = fake_add(&f.plan, MS_PNODE_AGGREGATE, 1, source);
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, count);
+    ms_status st = {0};
+    ms_job_options options = {.name = ms_str_lit("big"), .state_bytes_max = 200000};
+    assert_int_equal(fake_run(&f.engine, &f.plan, options, NULL, &st), MS_NO_MEMORY);
+    assert_non_null(strstr(st.message, "state of job big"));
+    fixture_release(&f);
+}
+
+/* Rings charge the account: with little room they hold fewer batches, and the job still ends. */
+static void rings_live_within_their_budget(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_account account;
+    /* A batch of 512 rows of three columns is about 40 KB. */
+    ms_account_init(&account, NULL, "test", NULL, 3000000);
+    build_pipeline(&f, 2, 40000);
+    ms_status st = {0};
+    assert_ok(fake_run(&f.engine, &f.plan,
+                       (ms_job_options){.account = &account, .batch_rows = 512}, NULL, &st));
+    fake_expect_ids(&f.world, 0, 40000);
+    assert_int_equal(ms_account_used_bytes(&account), 0);
+    assert_true(ms_account_peak_bytes(&account) > 0);
+    ms_account_release(&account);
+    fixture_release(&f);
+}
+
+static void too_many_operators_are_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    const ms_pnode *node = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 1, 1), 128);
+    for (int i = 0; i < 40; i++) {
+        node = fake_add(&f.plan, MS_PNODE_CALC, 128, node);
+    }
+    ms_status st = {0};
+    ms_job *job = NULL;
+    ms_job_options options = {.make_op = fake_make_op};
+    assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st), MS_LIMIT);
+    assert_null(job);
+    fixture_release(&f);
+}
+
+/* ---- Cost ---- */
+
+static int64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void an_idle_job_takes_no_turns_and_no_time(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_job *job = start_open(&f, fake_dir(&f.world));
+    fake_sleep_ms(50);
+    ms_job_totals before;
+    ms_job_totals after;
+    ms_job_totals_now(job, &before);
+    int64_t cpu_before = cpu_ns();
+    fake_sleep_ms(400);
+    ms_job_totals_now(job, &after);
+    assert_int_equal(before.turns, after.turns);
+    /* One per cent of 400 ms. */
+    assert_in_range(cpu_ns() - cpu_before, 0, 4000000);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+static void nothing_is_allocated_per_batch_after_warm_up(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    /* Splits end rarely; rows go by hash, by reference and by copy. */
+    atomic_store(&f.world.gate, 20000);
+    build_pipeline(&f, 2, 8000000);
+    ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 256});
+    ms_job_totals totals;
+    wait_for(job, totals, totals.rows_written >= 40000);
+    fake_sleep_ms(20);
+    uint64_t before = ms_mem_allocation_count();
+    fake_open_gate(&f.world, 120000);
+    wait_for(job, totals, totals.rows_written >= 240000);
+    fake_sleep_ms(20);
+    /* Fewer than one for ten batches: the fake sink's own buffer grows, a heap may. */
+    assert_in_range(ms_mem_allocation_count() - before, 0, 200000 / 256 / 10 * 2);
+    ms_job_destroy(job);
+    fixture_release(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_task_runs_from_source_to_sink),
+        cmocka_unit_test(pipelines_give_the_same_at_every_parallelism),
+        cmocka_unit_test(every_subtask_of_a_hash_exchange_has_its_own_keys),
+        cmocka_unit_test(sources_share_the_splits),
+        cmocka_unit_test(results_come_whole_and_in_order_to_a_slow_caller),
+        cmocka_unit_test(a_result_that_nobody_takes_holds_the_job_up_and_can_be_canceled),
+        cmocka_unit_test(waiting_for_rows_has_a_timeout),
+        cmocka_unit_test(rows_before_a_failure_come_first_then_the_failure),
+        cmocka_unit_test(a_satisfied_limit_ends_its_source),
+        cmocka_unit_test(drain_flushes_and_commits),
+        cmocka_unit_test(stop_takes_a_checkpoint_and_flushes_nothing),
+        cmocka_unit_test(stop_of_a_bounded_job_without_checkpoints_commits_nothing),
+        cmocka_unit_test(stop_of_an_unbounded_job_without_checkpoints_commits),
+        cmocka_unit_test(cancel_emits_and_commits_nothing),
+        cmocka_unit_test(requests_before_the_start_count),
+        cmocka_unit_test(a_running_job_can_be_destroyed),
+        cmocka_unit_test(a_failure_ends_its_own_job_only),
+        cmocka_unit_test(state_beyond_its_budget_fails_by_name),
+        cmocka_unit_test(rings_live_within_their_budget),
+        cmocka_unit_test(too_many_operators_are_refused),
+        cmocka_unit_test(an_idle_job_takes_no_turns_and_no_time),
+        cmocka_unit_test(nothing_is_allocated_per_batch_after_warm_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
