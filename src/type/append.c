@@ -9,7 +9,7 @@
  */
 #include "type/type_priv.h"
 
-/* Positions that are computed at a time for an encoded vector: 4 KiB of stack a level of nesting. */
+/* Positions computed at a time for an encoded vector: 4 KiB of stack for each level of nesting. */
 #define CHUNK_ROWS 1024u
 
 /* Values. */

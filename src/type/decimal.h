@@ -5,19 +5,19 @@
  * above; the scale is the type's.
  *
  * The rules are Flink's. An operation is computed exactly (division: to 38 significant digits, half
- * up), then rounded half up, away from zero, to the scale of the result type. A result that has more
- * digits than the result type does not fit: the function returns false, leaves *unscaled_out alone,
- * and the caller writes NULL or reports an error, as the session says. Division by zero is the
- * caller's to exclude.
+ * up), then rounded half up, away from zero, to the scale of the result type. A result that has
+ * more digits than the result type does not fit: the function returns false, leaves *unscaled_out
+ * alone, and the caller writes NULL or reports an error, as the session says. Division by zero is
+ * the caller's to exclude.
  *
  *     ms_i128 sum;
  *     if (!ms_decimal_add((ms_decimal){a, 2}, (ms_decimal){b, 4}, 12, 4, &sum)) {
  *         the row becomes NULL
  *     }
  *
- * Intermediate results need up to 76 digits; they are kept in 256 bits only when 128 do not suffice,
- * so that the usual operands cost two or three machine words. Kernels over 64-bit columns whose
- * result type cannot overflow need none of these functions, only the table of powers.
+ * Intermediate results need up to 76 digits; they are kept in 256 bits only when 128 do not
+ * suffice, so that the usual operands cost two or three machine words. Kernels over 64-bit columns
+ * whose result type cannot overflow need none of these functions, only the table of powers.
  *
  * Ownership: values only. Thread: any.
  */

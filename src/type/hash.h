@@ -5,13 +5,13 @@
  *
  *     mix(x)      x ^= x >> 30; x *= 0xBF58476D1CE4E5B9; x ^= x >> 27; x *= 0x94D049BB133111EB;
  *                 x ^= x >> 31                                       (the finalizer of SplitMix64)
- *     row hash    h = MS_HASH_SEED; for each column: h = mix((h + 0x9E3779B97F4A7C15) ^ word(value))
+ *     row hash    h = MS_HASH_SEED; for each column h = mix((h + 0x9E3779B97F4A7C15) ^ word(value))
  *     word        NULL                 0x6E756C6C6E756C6C
  *                 integers, dates, times, timestamps of 6 digits, intervals, booleans: the int64
- *                 decimals             the low word, then, when the value is no int64, the high one,
- *                                      each as a column of its own
- *                 FLOAT, DOUBLE        the bits of the double; every NaN 0x7FF8000000000000, -0.0 as
- *                                      0.0
+ *                 decimals             the low word, then, when the value is no int64, the high
+ *                                      one, each as a column of its own
+ *                 FLOAT, DOUBLE        the bits of the double; every NaN 0x7FF8000000000000, and
+ *                                      -0.0 as 0.0
  *                 TIMESTAMP(7..9)      ms * 1000000 + ns, modulo 2^64
  *                 strings, bytes       fold over the bytes, below
  *                 ROW, ARRAY           row hash of the fields or elements, then ^ their number
@@ -22,7 +22,8 @@
  *
  * Values that are equal by ms_value_equals have equal hashes, in every encoding of the vector.
  *
- * Use of the bits (counted from the low end), disjoint so that no structure clusters inside another:
+ * Use of the bits (counted from the low end), disjoint so that no structure clusters inside
+ * another:
  *
  *      0..31   slot of a hash table
  *     32..47   slot of a pre-aggregation, partition of a spill

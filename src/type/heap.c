@@ -84,7 +84,7 @@ static void add_block(ms_heap *heap, size_t bytes)
     heap_block *block = ms_mem_alloc(sizeof(*block) + bytes + MS_HEAP_SLACK);
     block->bytes = bytes;
     block->next = heap->blocks;
-    /* The slack is read by vector code: it must be there and defined, what it holds does not matter. */
+    /* Vector code reads the slack: it must be there and defined; what it holds does not matter. */
     memset(block_start(block) + bytes, 0, MS_HEAP_SLACK);
     heap->blocks = block;
     heap->held_bytes += bytes;

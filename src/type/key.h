@@ -13,10 +13,10 @@
  *     ROW      the fields in turn; ARRAY: 01 and the element ..., then 00
  *     MAP      as ARRAY over the entries, sorted by their bytes
  *
- * A descending value has all its bytes inverted, the marker too; therefore NULL, the smallest value,
- * comes first ascending and last descending, as Flink has it, unless told otherwise. The order is
- * that of ms_value_compare(), which has -0.0 equal to 0.0 and all NaN equal: a key does not tell
- * them apart and gives back 0.0 and the standard NaN.
+ * A descending value has all its bytes inverted, the marker too; therefore NULL, the smallest
+ * value, comes first ascending and last descending, as Flink has it, unless told otherwise. The
+ * order is that of ms_value_compare(), which has -0.0 equal to 0.0 and all NaN equal: a key does
+ * not tell them apart and gives back 0.0 and the standard NaN.
  *
  * Ownership: the buffer is the caller's; decoded strings are copied into the arena. Thread: any.
  * Limits: the buffer's maximum, and the nesting of types.

@@ -23,8 +23,8 @@
  *     ROW                 as a record of its fields
  *     child vector        bitmap of the count, then the other elements in order
  *
- * The key order of a MAP is kept. Equal rows have equal records when their MAPs have equal order and
- * their floats equal bits.
+ * The key order of a MAP is kept. Equal rows have equal records when their MAPs have equal order
+ * and their floats equal bits.
  *
  * Decoding is safe on any bytes: what is no record of the schema, to the last byte, fails with
  * MS_CORRUPT_DATA, and memory taken is at most a constant factor of the input's length.
@@ -54,9 +54,9 @@ ms_rc ms_rowcodec_encode(const ms_rowcodec *codec, const ms_batch *batch, uint32
                          ms_status *st) MS_MUST_USE;
 
 /*
- * Appends the row of a record to a pooled batch that is unique and not full; strings are copied into
- * its heap. Columns of the batch that the codec does not have become NULL. On failure the batch has
- * as many rows as before.
+ * Appends the row of a record to a pooled batch that is unique and not full; strings are copied
+ * into its heap. Columns of the batch that the codec does not have become NULL. On failure the
+ * batch has as many rows as before.
  */
 ms_rc ms_rowcodec_decode(const ms_rowcodec *codec, ms_str record, ms_batch *batch,
                          ms_status *st) MS_MUST_USE;

@@ -2,9 +2,8 @@
 /*
  * Records of rows of single values, for accumulators, source positions and whatever else is kept
  * row by row outside batches. The bytes are those of rowcodec.c.
- *
- * tidy: no-unit-test: rowcodec_test.c checks both against each other
  */
+/* tidy: no-unit-test: rowcodec_test.c checks both against each other */
 #include "type/rowcodec.h"
 
 #include "type/rowcodec_priv.h"

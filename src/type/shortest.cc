@@ -3,27 +3,23 @@
  * The one C++ file of this folder: std::to_chars and std::from_chars, which print the shortest
  * digits and read the nearest number without a locale, behind the C functions of shortest.h. It
  * decides nothing about layout.
- *
- * tidy: no-unit-test: exercised through text_number_test.c and decimal_test.c
  */
+/* tidy: no-unit-test: exercised through text_number_test.c and decimal_test.c */
 #include "type/shortest.h"
 
 #include <charconv>
 #include <limits>
 #include <system_error>
 
-namespace
-{
-
 /* An exponent beyond this is as good as this: no text is long enough to bring it back. */
-constexpr int64_t EXPONENT_LIMIT = int64_t(1) << 40;
+static constexpr int64_t EXPONENT_LIMIT = int64_t(1) << 40;
 
 /*
  * Takes the pieces of "d.ddde-XX" apart; the text comes from to_chars and is well-formed. Java asks
  * for the best of two digits where one would do. That differs only among the smallest numbers,
  * which have so few bits that the second digit says something: 4.9E-324, not 5.0E-324.
  */
-template <typename T> void shortest(T value, msi_shortest *digits_out)
+template <typename T> static void shortest(T value, msi_shortest *digits_out)
 {
     char text[40];
     std::to_chars_result end =
@@ -46,7 +42,7 @@ template <typename T> void shortest(T value, msi_shortest *digits_out)
     digits_out->exponent = at[1] == '-' ? -exponent : exponent;
 }
 
-int64_t read_exponent(const char *text, const char *end)
+static int64_t read_exponent(const char *text, const char *end)
 {
     bool negative = text != end && *text == '-';
     int64_t exponent = 0;
@@ -62,7 +58,7 @@ int64_t read_exponent(const char *text, const char *end)
  * Whether a well-formed text that is out of range is so on the large side: from_chars does not say.
  * The place of its first digit that is not zero, and its exponent, do.
  */
-bool is_large(const char *text, const char *end, bool hex)
+static bool is_large(const char *text, const char *end, bool hex)
 {
     const char mark = hex ? 'p' : 'e';
     int64_t place = 0;
@@ -82,7 +78,7 @@ bool is_large(const char *text, const char *end, bool hex)
     return place * (hex ? 4 : 1) + exponent > 0;
 }
 
-template <typename T> bool read(const char *text, size_t bytes, bool hex, T *value_out)
+template <typename T> static bool read(const char *text, size_t bytes, bool hex, T *value_out)
 {
     std::chars_format format = hex ? std::chars_format::hex : std::chars_format::general;
     T value = 0;
@@ -97,8 +93,6 @@ template <typename T> bool read(const char *text, size_t bytes, bool hex, T *val
     *value_out = value;
     return true;
 }
-
-} // namespace
 
 void msi_shortest_f64(double value, msi_shortest *digits_out)
 {

@@ -86,7 +86,7 @@ bool ms_text_cast_bool(ms_str text, bool *value_out);
 /* How the fraction of a second, and the seconds, are shown. */
 typedef enum ms_text_fraction {
     MS_TEXT_EXACT,  /* exactly `precision` digits; no point for 0 */
-    MS_TEXT_FEWEST, /* up to `precision` digits without trailing zeros; no point when none is left */
+    MS_TEXT_FEWEST, /* up to `precision` digits, no trailing zeros; no point when none is left */
     MS_TEXT_TIME,   /* as FEWEST, but at least one digit when precision > 0: CAST of TIME */
     MS_TEXT_JAVA    /* as java.time: seconds left out when zero, fraction of 3, 6 or 9 digits */
 } ms_text_fraction;
@@ -136,8 +136,8 @@ bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_
 /* CAST to DATE: what follows the first blank is ignored; missing month and day are 1. */
 bool ms_text_cast_date(ms_str text, int32_t *days_out);
 
-/* CAST to TIME: trimmed, h[:m[:s[.f]]], rounded to milliseconds, and an optional offset +h[:m], which
- * is added as Flink does; a result beyond the day wraps around. */
+/* CAST to TIME: trimmed, h[:m[:s[.f]]], rounded to milliseconds, and an optional offset +h[:m],
+ * which is added as Flink does; a result beyond the day wraps around. */
 bool ms_text_cast_time(ms_str text, int32_t *ms_of_day_out);
 
 /*
@@ -184,9 +184,9 @@ typedef enum ms_text_style {
 } ms_text_style;
 
 /*
- * Appends the text of any value. TIMESTAMP_LTZ is shown in the zone (PRINT: UTC with Z). NULL at the
- * top is "NULL" ("null" for PRINT). With CAST, bytes that are no UTF-8 are appended as they are; who
- * must refuse them checks before.
+ * Appends the text of any value. TIMESTAMP_LTZ is shown in the zone (PRINT: UTC with Z). NULL at
+ * the top is "NULL" ("null" for PRINT). With CAST, bytes that are no UTF-8 are appended as they
+ * are; who must refuse them checks before.
  */
 ms_rc ms_text_value(ms_buf *buf, const ms_value *value, ms_text_style style, const ms_zone *zone,
                     ms_status *st) MS_MUST_USE;

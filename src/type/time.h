@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dates, times of day, timestamps and intervals as numbers: the proleptic Gregorian calendar without
- * leap seconds, as java.time has it. No time zones here (type/zone.h), no text (type/text.h) and no
- * clock (base/env.h).
+ * Dates, times of day, timestamps and intervals as numbers: the proleptic Gregorian calendar
+ * without leap seconds, as java.time has it. No time zones here (type/zone.h), no text
+ * (type/text.h) and no clock (base/env.h).
  *
  *     DATE                    int32 days since 1970-01-01
  *     TIME                    int32 milliseconds of the day
@@ -75,7 +75,8 @@ bool ms_time_is_date(int64_t year, int32_t month, int32_t day);
 /* 1 (Monday) to 7 (Sunday). */
 int32_t ms_time_iso_weekday(int64_t days);
 
-/* Adds months; the day is cut to the length of the month reached. False when the result is no int32.
+/* Adds months; the day is cut to the length of the month reached. False when the result is no
+ * int32.
  */
 bool ms_time_add_months(int32_t days, int32_t months, int32_t *days_out);
 bool ms_time_add_months_us(int64_t us, int32_t months, int64_t *us_out);

@@ -99,8 +99,8 @@ void msi_vec_set_nulls(ms_vec *vec, uint32_t at, uint32_t count);
 void msi_vec_truncate(ms_vec *vec, uint32_t rows);
 
 /*
- * Appends rows of src, given as logical rows of any encoding, at position `at` of a flat vector that
- * msi_vec_init made with heap memory and that has room; strings are copied into the heap.
+ * Appends rows of src, given as logical rows of any encoding, at position `at` of a flat vector
+ * that msi_vec_init made with heap memory and that has room; strings are copied into the heap.
  */
 void msi_vec_append(ms_vec *dst, uint32_t at, const ms_vec *src, msi_rows rows, ms_heap *heap);
 

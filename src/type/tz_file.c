@@ -3,7 +3,7 @@
  * A TZif file has a block for 32-bit times, which is skipped, a block for 64-bit times, and a last
  * line with the rule for all times after it, in the form of POSIX's TZ variable:
  *
- *     header | 32-bit block | header | times  types  type table  ... | \nCET-1CEST,M3.5.0,M10.5.0/3\n
+ *     header | 32-bit block | header | times  types  type table ... | \nCET-1CEST,M3.5.0,...\n
  *
  * All numbers are big-endian. The rule is written out as changes for 401 years behind the last time
  * of the table, or behind the epoch for a table that ends earlier.

@@ -9,8 +9,8 @@
  *
  * Validity is a bitmap, bit i set when value i is not NULL, at the same position as the value (so
  * it is indexed like data). valid == NULL means that no value is NULL. What stands in data under a
- * NULL is unspecified, and so are the fields of a NULL ROW: kernels may read it and must not trap on
- * it, nor follow its pointers.
+ * NULL is unspecified, and so are the fields of a NULL ROW: kernels may read it and must not trap
+ * on it, nor follow its pointers.
  *
  * Strings are 16-byte views. Up to 12 bytes stand inline; longer ones keep a 4-byte prefix and a
  * pointer:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A time zone: the table of its offsets from UTC, read once from the system's time zone database and
- * immutable from then on. TIMESTAMP_LTZ values are instants; a zone is needed only where they are
- * printed, parsed, taken apart or turned into TIMESTAMP.
+ * A time zone: the table of its offsets from UTC, read once from the system's time zone database
+ * and immutable from then on. TIMESTAMP_LTZ values are instants; a zone is needed only where they
+ * are printed, parsed, taken apart or turned into TIMESTAMP.
  *
  *     const ms_zone *zone;
  *     MS_TRY(ms_zone_make(arena, ms_str_lit("Europe/Berlin"), &zone, st));

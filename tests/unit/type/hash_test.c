@@ -208,39 +208,50 @@ static double mean_probes(const uint64_t *hashes, size_t count)
  * The tables of a subtask hold the rows of its key groups only. Were their slots made of the bits
  * that name the group, the rows would crowd into a part of the table and be searched for long.
  */
+enum { PROBED_ROWS = 400000 };
+
+static void check_subtask(const char *keys, const uint64_t *hashes, uint64_t *own, uint32_t subtask,
+                          uint32_t parallelism)
+{
+    size_t count = 0;
+    for (int i = 0; i < PROBED_ROWS; i++) {
+        if (ms_hash_group_owner(ms_hash_key_group(hashes[i]), parallelism) == subtask) {
+            own[count++] = hashes[i];
+        }
+    }
+    /* Even shares, within a tenth. */
+    double share = (double)count * parallelism / PROBED_ROWS;
+    double probes = mean_probes(own, count);
+    if (share < 0.9 || share > 1.1 || probes > 2.6) {
+        fail_msg("%s, subtask %u of %u: share %.3f, %.2f probes", keys, subtask, parallelism, share,
+                 probes);
+    }
+}
+
+static uint64_t probed_hash(int kind, int i)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "customer-%d", i);
+    return kind == 2   ? hash_of_text(text)
+           : kind == 1 ? hash_of(ms_value_int(&bigint_type, (int64_t)i << 20))
+                       : hash_of(ms_value_int(&bigint_type, i));
+}
+
 static void probes_stay_short_within_key_groups(void **state)
 {
     (void)state;
-    enum { ROWS = 400000 };
-    uint64_t *hashes = ms_mem_calloc(ROWS, sizeof(*hashes));
-    uint64_t *own = ms_mem_calloc(ROWS, sizeof(*own));
     static const char *const keys[] = {"sequence", "stride", "text"};
+    static const uint32_t parallelisms[] = {1, 2, 4, 16, 128};
+    uint64_t *hashes = ms_mem_calloc(PROBED_ROWS, sizeof(*hashes));
+    uint64_t *own = ms_mem_calloc(PROBED_ROWS, sizeof(*own));
     for (int kind = 0; kind < 3; kind++) {
-        for (int i = 0; i < ROWS; i++) {
-            char text[32];
-            snprintf(text, sizeof(text), "customer-%d", i);
-            hashes[i] = kind == 2   ? hash_of_text(text)
-                        : kind == 1 ? hash_of(ms_value_int(&bigint_type, (int64_t)i << 20))
-                                    : hash_of(ms_value_int(&bigint_type, i));
+        for (int i = 0; i < PROBED_ROWS; i++) {
+            hashes[i] = probed_hash(kind, i);
         }
-        static const uint32_t parallelisms[] = {1, 2, 4, 16, 128};
         for (size_t p = 0; p < 5; p++) {
-            uint32_t parallelism = parallelisms[p];
-            for (uint32_t subtask = 0; subtask < parallelism; subtask += 1 + parallelism / 5) {
-                size_t count = 0;
-                for (int i = 0; i < ROWS; i++) {
-                    uint32_t group = ms_hash_key_group(hashes[i]);
-                    if (ms_hash_group_owner(group, parallelism) == subtask) {
-                        own[count++] = hashes[i];
-                    }
-                }
-                /* Even shares, within a tenth. */
-                double share = (double)count * parallelism / ROWS;
-                double probes = mean_probes(own, count);
-                if (share < 0.9 || share > 1.1 || probes > 2.6) {
-                    fail_msg("%s, subtask %u of %u: share %.3f, %.2f probes", keys[kind], subtask,
-                             parallelism, share, probes);
-                }
+            uint32_t step = 1 + parallelisms[p] / 5;
+            for (uint32_t subtask = 0; subtask < parallelisms[p]; subtask += step) {
+                check_subtask(keys[kind], hashes, own, subtask, parallelisms[p]);
             }
         }
     }

@@ -5,8 +5,8 @@
  * that outlives it. Vectors are as nasty as their contract allows: any encoding at any level, lists
  * in any order, garbage that must not be followed under every NULL.
  */
-#ifndef MS_TEST_TYPE_RANDOM_DATA_H
-#define MS_TEST_TYPE_RANDOM_DATA_H
+#ifndef MS_TESTS_UNIT_TYPE_RANDOM_DATA_H
+#define MS_TESTS_UNIT_TYPE_RANDOM_DATA_H
 
 #include "base/env.h"
 #include "type/batch.h"
