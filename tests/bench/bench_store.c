@@ -5,11 +5,11 @@
  *     bench_store [rows] [repetitions]
  *
  * Upserts: rows of five cells with 20-byte values, sequential keys, in batches of 500 rows, two
- * calls outstanding, through client, commit queue and log (sync mode "checkpoint": the log is synced
- * once at the end, as a sink does at a checkpoint). The yardstick writes the same records, keys and
- * values as the store laid them out, in the same order and in batches of as many records, with the
- * same options and one sync at the end. Cost is CPU time of the whole process, what runs in the
- * background meanwhile included; the merge that prepares the scans is not.
+ * calls outstanding, through client, commit queue and log (sync mode "checkpoint": the log is
+ * synced once at the end, as a sink does at a checkpoint). The yardstick writes the same records,
+ * keys and values as the store laid them out, in the same order and in batches of as many records,
+ * with the same options and one sync at the end. Cost is CPU time of the whole process, what runs
+ * in the background meanwhile included; the merge that prepares the scans is not.
  *
  * Scans: all rows of the merged store, from a warm cache, through client and pages. The yardstick
  * is a loop over a bare iterator that copies key and value.
