@@ -189,7 +189,10 @@ typedef struct ms_ast_literal {
     ms_ast_qualifier qualifier;
 } ms_ast_literal;
 
-/* INTERVAL [-] operand unit, where operand is a number, a name or (an expression): operand * unit. */
+/*
+ * INTERVAL [-] operand unit, which is operand * unit; operand is a number, a name or any expression
+ * that stood in parentheses.
+ */
 typedef struct ms_ast_interval {
     ms_ast_expr head;
     bool negative;

@@ -12,7 +12,7 @@ typedef enum keyword_class {
     CLASS_R,
     CLASS_F,
     CLASS_N,
-    CLASS_X,
+    CLASS_L,
 } keyword_class;
 
 typedef struct keyword_row {
@@ -23,9 +23,9 @@ typedef struct keyword_row {
 
 static const keyword_row keywords[] = {
     {"", 0, CLASS_N},
-#define K(word, class) {#word, sizeof(#word) - 1, CLASS_##class},
+#define X(word, class) {#word, sizeof(#word) - 1, CLASS_##class},
 #include "sql/keyword.def"
-#undef K
+#undef X
 };
 
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) == MS_KEYWORD_COUNT, "one row a keyword");

@@ -13,9 +13,9 @@
 
 typedef enum ms_keyword {
     MS_KEYWORD_NONE, /* not a keyword */
-#define K(word, class) MS_KW_##word,
+#define X(word, class) MS_KW_##word,
 #include "sql/keyword.def"
-#undef K
+#undef X
     MS_KEYWORD_COUNT
 } ms_keyword;
 

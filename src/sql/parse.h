@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parser: text to syntax tree (sql/ast.h), by recursive descent with precedence climbing. The
- * grammar is docs/sql/grammar.md. It accepts Flink's dialect; a construct of Flink's that Millstream
- * does not build is refused by name with MS_NOT_SUPPORTED, everything else that does not fit is
- * MS_SYNTAX_ERROR; both carry the span of the offending words, and what was expected as detail.
+ * grammar is docs/sql/grammar.md. It accepts Flink's dialect; a construct of Flink's that
+ * Millstream does not build is refused by name with MS_NOT_SUPPORTED, everything else that does not
+ * fit is MS_SYNTAX_ERROR; both carry the span of the offending words, and what was expected as
+ * detail.
  *
  *     const ms_ast_script *script = NULL;
  *     MS_TRY(ms_sql_parse_script(&source, &arena, &script, st));

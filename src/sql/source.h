@@ -85,8 +85,8 @@ ms_str ms_source_slice(const ms_source *source, ms_span span);
  * "name:line:column", the line and the carets, each ending in a line feed, the last two indented by
  * two blanks. Only the first line of a longer span is shown; an empty span gets one caret. Lines
  * wider than 100 columns are cut to a window around the span, with "..." at the cut; tabs become
- * blanks; control bytes and bytes that are not UTF-8 become U+FFFD. Empty for the span {0, 0}, which
- * means no place.
+ * blanks; control bytes and bytes that are not UTF-8 become U+FFFD. Empty for the span {0, 0},
+ * which means no place.
  */
 ms_str ms_source_render(const ms_source *source, ms_span span, ms_arena *arena);
 

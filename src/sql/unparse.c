@@ -760,7 +760,6 @@ static void print_primary(ms_printer *w, const ms_ast_expr *expr)
     }
 }
 
-/* tidy: long-function: one line a kind of expression */
 void msi_print_expr(ms_printer *w, const ms_ast_expr *expr)
 {
     switch (expr->kind) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Printing of statements.
+ * Printing of statements. The order of clauses is that of the grammar; what a statement leaves out
+ * is not printed, so that a default stays a default when the text is read again.
  */
 #include "sql/unparse.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target of the front end: any bytes are parsed as a script, a query, an expression and a type.
- * What parses is printed, and the print must parse to what prints the same. What does not parse
- * must say so with a code of the parser's, a message, and a span that lies in the text and can be
- * rendered.
+ * Fuzz target of the front end: any bytes are parsed as a script, a query, an expression and a
+ * type. What parses is printed, and the print must parse to what prints the same. What does not
+ * parse must say so with a code of the parser's, a message, and a span that lies in the text and
+ * can be rendered.
  */
 #include "base/limits.h"
 #include "base/str.h"
