@@ -19,7 +19,13 @@ for name in "$@"; do
     dict=-dict=$here/$name.dict
   fi
   echo "fuzz: $name for ${FUZZ_SECONDS:-60} s"
-  "$build/tests/fuzz/$name" "$found" "$here/corpus/$name" $dict -max_total_time="${FUZZ_SECONDS:-60}" -max_len="${FUZZ_MAX_LEN:-4096}" \
-    -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$found/failure-" -verbosity=0 -print_final_stats=1 || failed=1
+  log=$found.log
+  if "$build/tests/fuzz/$name" "$found" "$here/corpus/$name" $dict -max_total_time="${FUZZ_SECONDS:-60}" -max_len="${FUZZ_MAX_LEN:-4096}" \
+    -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$found/failure-" -verbosity=0 -print_final_stats=1 >"$log" 2>&1; then
+    grep -E 'number_of_executed_units|new_units_added' "$log"
+  else
+    failed=1
+    grep -v '# Uses' "$log" | tail -50
+  fi
 done
 exit $failed
