@@ -103,7 +103,7 @@ static ms_rc create_table(admin *a, const ms_bigtable_family *families, uint32_t
     call.name = a->name;
     call.table = &table;
     ms_bt_client_create_table(a->client, &call);
-    ms_bt_call_wait(&call.call);
+    ms_bt_call_wait(&call.call, &a->parker);
     ms_rc rc = MS_OK;
     if (call.call.status.code == MS_BT_ALREADY_EXISTS) {
         rc = ms_status_set(st, MS_DUPLICATE_TABLE, ms_span_none, "table \"%.*s\" exists already",
@@ -154,7 +154,7 @@ static ms_rc list_tables(admin *a, ms_bigtable_write_fn write, void *arg, ms_sta
     ms_bt_table_call_init(&call, &a->mailbox, done, NULL);
     call.name = a->name;
     ms_bt_client_list_tables(a->client, &call);
-    ms_bt_call_wait(&call.call);
+    ms_bt_call_wait(&call.call, &a->parker);
     ms_rc rc = ms_bt_status_is_ok(&call.call.status)
                    ? print_names(a, &call, write, arg, st)
                    : ms_bt_status_report(&call.call.status, st,
@@ -178,6 +178,11 @@ ms_rc ms_bigtable_list(ms_session *session, ms_str path, ms_bigtable_write_fn wr
 
 /* Reading. */
 
+static void closed(void *arg)
+{
+    *(bool *)arg = true;
+}
+
 /* Calls on every page until the function stops it or the read ends. */
 static ms_rc scan(admin *a, const ms_bt_read_options *options,
                   ms_rc (*on_page)(void *arg, const ms_bt_page *page, bool *stop_out,
@@ -189,7 +194,7 @@ static ms_rc scan(admin *a, const ms_bt_read_options *options,
     bool stop = false;
     while (rc == MS_OK && !stop) {
         const ms_bt_page *page = NULL;
-        ms_bt_poll poll = ms_bt_read_wait(read, &page);
+        ms_bt_poll poll = ms_bt_read_wait(read, &a->parker, &page);
         if (poll == MS_BT_POLL_PAGE) {
             rc = on_page(arg, page, &stop, st);
             ms_bt_read_return(read, page);
@@ -200,9 +205,12 @@ static ms_rc scan(admin *a, const ms_bt_read_options *options,
             stop = poll == MS_BT_POLL_END;
         }
     }
-    bool is_closed = ms_bt_read_close(read, NULL, NULL);
-    while (!is_closed && ms_mailbox_deliver(&a->mailbox, 16) == 0) {
-        ms_parker_park(&a->parker, MS_PARK_FOREVER);
+    bool is_closed = false;
+    is_closed = ms_bt_read_close(read, closed, &is_closed) || is_closed;
+    while (!is_closed) {
+        if (ms_mailbox_deliver(&a->mailbox, 16) == 0) {
+            ms_parker_park(&a->parker, MS_PARK_FOREVER);
+        }
     }
     return rc;
 }

@@ -22,6 +22,7 @@
 #include "millstream/millstream.h"
 #include "os/file.h"
 #include "os/thread.h"
+#include "plan/logical.h"
 #include "runtime/job.h"
 #include "sql/parse.h"
 
@@ -148,7 +149,7 @@ ms_rc msi_job_is_complete(const ms_script *script, uint32_t statement, bool *com
  * lives in stmt_arena.
  */
 ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *stmt_arena,
-                         ms_execution *execution, const struct ms_lplan **logical_out,
+                         ms_execution *execution, const ms_lplan **logical_out,
                          ms_status *st) MS_MUST_USE;
 
 /* Starts execution->plan as a job. */
@@ -159,8 +160,8 @@ ms_rc msi_execute_utility(ms_script *script, const ms_ast_stmt *stmt, ms_executi
                           ms_status *st) MS_MUST_USE;
 
 /* EXPLAIN: the text of the plans as a row. */
-ms_rc msi_execute_explain(ms_execution *execution, const struct ms_lplan *logical,
-                          bool changelog_mode, ms_status *st) MS_MUST_USE;
+ms_rc msi_execute_explain(ms_execution *execution, const ms_lplan *logical, bool changelog_mode,
+                          ms_status *st) MS_MUST_USE;
 
 /* True for statements that become jobs. */
 bool msi_is_job(const ms_ast_stmt *stmt);

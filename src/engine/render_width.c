@@ -47,7 +47,7 @@ static ms_rc append_char(ms_buf *out, UChar32 c, ms_status *st)
     }
     uint8_t bytes[U8_MAX_LENGTH];
     int32_t length = 0;
-    U8_APPEND_UNSAFE(bytes, length, c);
+    U8_APPEND_UNSAFE(bytes, length, (uint32_t)c);
     return ms_buf_append(out, ms_str_make((const char *)bytes, (size_t)length), st);
 }
 

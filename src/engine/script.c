@@ -7,6 +7,8 @@
 #include "bind/bind.h"
 #include "opt/opt.h"
 
+#include <stdio.h>
+
 ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **script_out,
                      ms_status *st)
 {
@@ -87,7 +89,7 @@ static ms_opt_settings opt_settings(const ms_session *session, ms_arena *arena)
         .parallelism_is_explicit = ms_settings_value(settings, MS_SETTING_PARALLELISM).is_set,
         .overflow_is_error = ms_settings_value(settings, MS_SETTING_OVERFLOW).i64 == 1,
         .coalesce = ms_settings_value(settings, MS_SETTING_COALESCE).i64 == 0,
-        .optimise = ms_settings_value(settings, MS_SETTING_OPTIMIZER).i64 != 0,
+        .optimize = ms_settings_value(settings, MS_SETTING_OPTIMIZER).i64 != 0,
         .result_is_changelog = session->changelog,
         .watermark_interval_ms = ms_settings_value(settings, MS_SETTING_WATERMARK_INTERVAL).i64,
         .local_time_zone = msi_session_zone(session, arena),

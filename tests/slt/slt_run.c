@@ -44,11 +44,9 @@ static void fail(run *r, const slt_record *record, const char *what, ms_str expe
 
 /* Engines. */
 
-static bool set(run *r, const char *key, const char *format, uint32_t value)
+static bool set(run *r, const char *key, const char *text)
 {
     ms_status st = {0};
-    char text[32];
-    snprintf(text, sizeof text, format, value);
     if (ms_session_set(r->session, ms_str_cstr(key), ms_str_cstr(text), &st) != MS_OK) {
         fprintf(stderr, "%s\n", st.message);
         return false;
@@ -56,18 +54,25 @@ static bool set(run *r, const char *key, const char *format, uint32_t value)
     return true;
 }
 
+static bool set_number(run *r, const char *key, uint32_t value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%u", value);
+    return set(r, key, text);
+}
+
 static bool set_mode(run *r)
 {
     const slt_mode *mode = r->mode;
-    bool ok = set(r, "millstream.batch.rows", "%u", mode->batch_rows);
-    ok = ok && set(r, "parallelism.default", "%u", r->file->compare_rows ? 1 : mode->parallelism);
-    ok = ok && set(r, "millstream.ring.slots", "%u", mode->ring_slots);
-    ok = ok && set(r, "millstream.exchange.batches", "%u", mode->exchange_batches);
-    ok = ok && set(r, "execution.runtime-mode", mode->is_batch ? "batch" : "streaming", 0);
-    ok = ok && set(r, "millstream.optimizer.enabled", mode->optimizer ? "true" : "false", 0);
-    ok = ok && set(r, "table.local-time-zone", "UTC", 0);
+    bool ok = set_number(r, "millstream.batch.rows", mode->batch_rows);
+    ok = ok && set_number(r, "parallelism.default", r->file->compare_rows ? 1 : mode->parallelism);
+    ok = ok && set_number(r, "millstream.ring.slots", mode->ring_slots);
+    ok = ok && set_number(r, "millstream.exchange.batches", mode->exchange_batches);
+    ok = ok && set(r, "execution.runtime-mode", mode->is_batch ? "batch" : "streaming");
+    ok = ok && set(r, "millstream.optimizer.enabled", mode->optimizer ? "true" : "false");
+    ok = ok && set(r, "table.local-time-zone", "UTC");
     if (r->file->compare_rows) {
-        ok = ok && set(r, "table.exec.changelog.coalesce", "never", 0);
+        ok = ok && set(r, "table.exec.changelog.coalesce", "never");
     }
     return ok;
 }
