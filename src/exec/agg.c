@@ -506,7 +506,8 @@ ms_rc msi_agg_update(const msi_agg *agg, msi_agg_acc *acc, const msi_agg_rows *r
         return MS_OK;
     }
     return ms_status_set(st, MS_NUMERIC_OUT_OF_RANGE, agg->call->span,
-                         "aggregate %s: the sum does not fit its type", ms_agg_name(agg->call->kind));
+                         "aggregate %s: the sum does not fit its type",
+                         ms_agg_name(agg->call->kind));
 }
 
 /* Results. */

@@ -193,7 +193,7 @@ static void destroying_while_a_job_is_out_waits_for_nothing(void **state)
 static void a_file_takes_everything_at_once(void **state)
 {
     fixture *f = *state;
-    char path[] = "/tmp/ms-outlet-XXXXXX";
+    char path[] = "/tmp/outlet-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     ms_outlet *outlet = ms_outlet_create(fd, &f->env, on_progress, f);

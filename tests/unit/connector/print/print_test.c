@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The print connector: Flink's lines and prefixes, where they go, and checkpoints that wait for them.
+ * The print connector: the lines and prefixes of Flink, where they go, and checkpoints that wait.
  */
 #include "testing.h"
 
