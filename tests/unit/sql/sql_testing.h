@@ -9,6 +9,7 @@
 
 #include "testing.h"
 
+#include "sql/lexer.h"
 #include "sql/parse.h"
 #include "sql/unparse.h"
 
@@ -90,12 +91,41 @@ static inline void assert_prints(parse_what what, const char *text, ms_str read,
     }
 }
 
+/*
+ * Cuts a text that parses behind each of its tokens, and puts a character there that starts no
+ * token. The cut text parses or fails; the other fails there, or before when what stands there
+ * decides how the words before are read.
+ */
+static inline void check_damaged(parse_what what, ms_str text)
+{
+    ms_arena arena;
+    ms_source source;
+    ms_lexer lexer;
+    ms_token token;
+    ms_status st = {0};
+    assert_ok(ms_source_init(&source, ms_str_lit("t"), text, &st));
+    ms_lexer_init(&lexer, &source);
+    ms_arena_init(&arena, 0);
+    while (ms_lexer_next(&lexer, &token, &st) == MS_OK && token.kind != MS_TOKEN_END) {
+        ms_str head = ms_str_slice(text, 0, token.span.end);
+        ms_str tail = ms_str_slice(text, token.span.end, text.bytes);
+        ms_rc rc = MS_OK;
+        (void)parse_and_print(what, head, &arena, &rc);
+        ms_str damaged = ms_arena_format(&arena, "%.*s ~ %.*s", MS_STR_ARG(head), MS_STR_ARG(tail));
+        (void)parse_and_print(what, damaged, &arena, &rc);
+        assert_int_not_equal(rc, MS_OK);
+        ms_arena_reset(&arena);
+    }
+    ms_arena_release(&arena);
+}
+
 static inline void check_prints(parse_what what, const print_case *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         ms_arena arena;
         ms_arena_init(&arena, 0);
         ms_rc rc = MS_OK;
+        check_damaged(what, ms_str_cstr(cases[i].text));
         const char *printed = cases[i].printed != NULL ? cases[i].printed : cases[i].text;
         ms_str first = parse_and_print(what, ms_str_cstr(cases[i].text), &arena, &rc);
         assert_prints(what, cases[i].text, first, printed);
