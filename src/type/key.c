@@ -6,6 +6,7 @@
  */
 #include "type/key.h"
 
+#include "base/codec.h"
 #include "base/memory.h"
 #include "type/type_priv.h"
 
@@ -28,19 +29,31 @@ __extension__ typedef unsigned __int128 u128;
 
 /* Appending. */
 
-static ms_rc put_byte(ms_buf *key, unsigned byte, ms_status *st)
+/* The usual answer, that there is room, without a call. */
+static inline ms_rc make_room(ms_buf *key, size_t bytes, ms_status *st)
 {
-    return ms_buf_append_byte(key, (char)(unsigned char)byte, st);
+    if (__builtin_expect(key->capacity_bytes - key->bytes >= bytes, 1)) {
+        return MS_OK;
+    }
+    return ms_buf_reserve(key, bytes, st);
+}
+
+static inline ms_rc put_byte(ms_buf *key, unsigned byte, ms_status *st)
+{
+    MS_TRY(make_room(key, 1, st));
+    key->ptr[key->bytes++] = (char)(unsigned char)byte;
+    return MS_OK;
 }
 
 /* The low `bytes` bytes of a word, big-endian. */
-static ms_rc put_word(ms_buf *key, uint64_t word, size_t bytes, ms_status *st)
+static inline ms_rc put_word(ms_buf *key, uint64_t word, size_t bytes, ms_status *st)
 {
     char text[8];
-    for (size_t i = 0; i < bytes; i++) {
-        text[i] = (char)(unsigned char)(word >> (8 * (bytes - 1 - i)));
-    }
-    return ms_buf_append(key, ms_str_make(text, bytes), st);
+    MS_TRY(make_room(key, bytes, st));
+    ms_codec_store_u64(text, __builtin_bswap64(word << (8 * (8 - bytes))));
+    memcpy(key->ptr + key->bytes, text, bytes);
+    key->bytes += bytes;
+    return MS_OK;
 }
 
 /* Signed integers of a width: the sign bit flipped, so that negative ones come first. */

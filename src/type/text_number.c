@@ -8,6 +8,7 @@
 
 #include "base/num.h"
 #include "type/shortest.h"
+#include "type/text_priv.h"
 
 #include <math.h>
 
@@ -24,17 +25,6 @@ __extension__ typedef unsigned __int128 u128;
 
 /* Integers. */
 
-static const char digit_pairs[] = "00010203040506070809"
-                                  "10111213141516171819"
-                                  "20212223242526272829"
-                                  "30313233343536373839"
-                                  "40414243444546474849"
-                                  "50515253545556575859"
-                                  "60616263646566676869"
-                                  "70717273747576777879"
-                                  "80818283848586878889"
-                                  "90919293949596979899";
-
 static uint32_t count_digits(uint64_t value)
 {
     /* bits * log10(2), rounded down: the digits, or one fewer. 1233 / 4096 is 0.30102. */
@@ -45,24 +35,10 @@ static uint32_t count_digits(uint64_t value)
     return digits + (value >= (uint64_t)ms_decimal_pow10_i64[digits]);
 }
 
-/* Writes exactly `digits` digits, of which the value has no more. */
-static void put_digits(char *out, uint64_t value, uint32_t digits)
-{
-    char *at = out + digits;
-    while (at - out >= 2) {
-        at -= 2;
-        memcpy(at, &digit_pairs[value % 100 * 2], 2);
-        value /= 100;
-    }
-    if (at != out) {
-        *out = (char)('0' + value);
-    }
-}
-
 size_t ms_text_u64(char *out, uint64_t value)
 {
     uint32_t digits = value == 0 ? 1 : count_digits(value);
-    put_digits(out, value, digits);
+    (void)msi_put_digits(out, value, digits);
     return digits;
 }
 
@@ -141,7 +117,7 @@ static size_t put_simple(char *out, double value)
     double magnitude = fabs(value);
     if (isinf(value)) {
         at = put(at, "Infinity", 8);
-    } else if (magnitude < 1e7 && magnitude == floor(magnitude)) {
+    } else if (magnitude < 1e7 && magnitude == (double)(int64_t)magnitude) {
         at += ms_text_u64(at, (uint64_t)magnitude);
         at = put(at, ".0", 2);
     } else {
@@ -150,9 +126,41 @@ static size_t put_simple(char *out, double value)
     return (size_t)(at - out);
 }
 
+/*
+ * Numbers of the plain range with up to six digits behind the point, which is what measurements and
+ * prices are: the nearest multiple of 10^-6 has at most 13 digits. Should it read back as the
+ * number, then it is the shortest text, because no two decimals of up to 15 digits are the same
+ * double. Otherwise 0, and the digits are searched for.
+ */
+static size_t put_short_fraction(char *out, double value)
+{
+    double magnitude = fabs(value);
+    if (!(magnitude >= 1e-3 && magnitude < 1e7)) {
+        return 0;
+    }
+    uint64_t millionths = (uint64_t)(magnitude * 1e6 + 0.5);
+    if ((double)millionths / 1e6 != magnitude) {
+        return 0;
+    }
+    char *at = out;
+    if (value < 0) {
+        *at++ = '-';
+    }
+    at += ms_text_u64(at, millionths / 1000000);
+    *at++ = '.';
+    at = msi_put_digits(at, millionths % 1000000, 6);
+    while (at[-1] == '0' && at[-2] != '.') {
+        at--;
+    }
+    return (size_t)(at - out);
+}
+
 size_t ms_text_f64(char *out, double value)
 {
     size_t bytes = put_simple(out, value);
+    if (bytes == 0) {
+        bytes = put_short_fraction(out, value);
+    }
     if (bytes > 0) {
         return bytes;
     }
@@ -193,7 +201,7 @@ static decimal_digits digits_of(ms_i128 unscaled, int32_t scale)
     }
     uint64_t high = (uint64_t)(value / half); /* below 2^127 / 10^19, which fits 64 bits */
     uint32_t high_digits = (uint32_t)ms_text_u64(digits.text, high);
-    put_digits(digits.text + high_digits, (uint64_t)(value % half), 19);
+    (void)msi_put_digits(digits.text + high_digits, (uint64_t)(value % half), 19);
     digits.count = (int32_t)high_digits + 19;
     return digits;
 }
@@ -443,36 +451,46 @@ static bool scan_float(ms_str text, float_form *form_out)
 }
 
 /*
- * The short way: up to 15 digits are an exact double, and so are powers of ten up to 10^22; one
- * operation on two exact numbers is rounded once, as it must be.
+ * [-]digits[.digits] of up to 15 digits and nothing else, in one pass: what cells usually hold.
+ * Both the digits and the power of ten are exact doubles, so that the one rounding of the division
+ * is the right one. What is refused here may still be a number.
  */
-static bool read_exactly(const number_form *form, double *value_out)
+static bool read_usual(ms_str text, double *value_out)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (form->digit_bytes > 16) {
-        return false;
-    }
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    bool negative = text.bytes > 0 && text.ptr[0] == '-';
     int64_t mantissa = 0;
-    int64_t digits = 0;
-    for (size_t i = 0; i < form->digit_bytes; i++) {
-        if (form->digits[i] != '.') {
-            mantissa = mantissa * 10 + (form->digits[i] - '0');
-            digits++;
+    size_t point = text.bytes;
+    size_t start = negative ? 1 : 0;
+    if (text.bytes - start - 1 > 15) {
+        return false; /* none, or too many */
+    }
+    for (size_t i = start; i < text.bytes; i++) {
+        unsigned digit = (unsigned)(text.ptr[i] - '0');
+        if (digit <= 9u) {
+            mantissa = mantissa * 10 + (int64_t)digit;
+        } else if (text.ptr[i] == '.' && point == text.bytes) {
+            point = i;
+        } else {
+            return false;
         }
     }
-    int64_t exponent = form->exponent - (digits - (int64_t)form->whole_count);
-    if (digits > 15 || exponent < -22 || exponent > 22) {
+    size_t fraction = point == text.bytes ? 0 : text.bytes - point - 1;
+    size_t digits = text.bytes - start - (point != text.bytes);
+    if (digits == 0 || digits > 15) {
         return false;
     }
-    *value_out =
-        exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
+    double value = (double)mantissa / powers[fraction];
+    *value_out = negative ? -value : value;
     return true;
 }
 
 bool ms_text_parse_f64(ms_str text, double *value_out)
 {
+    if (read_usual(text, value_out)) {
+        return true;
+    }
     float_form form;
     double value = 0;
     if (!scan_float(text, &form)) {
@@ -482,10 +500,8 @@ bool ms_text_parse_f64(ms_str text, double *value_out)
         value = NAN;
     } else if (form.is_infinite) {
         value = INFINITY;
-    } else if (form.hex || !read_exactly(&form.decimal, &value)) {
-        if (!msi_shortest_read_f64(form.body.ptr, form.body.bytes, form.hex, &value)) {
-            return false;
-        }
+    } else if (!msi_shortest_read_f64(form.body.ptr, form.body.bytes, form.hex, &value)) {
+        return false;
     }
     *value_out = form.negative ? -value : value;
     return true;

@@ -6,6 +6,8 @@
  */
 #include "type/text.h"
 
+#include "type/text_priv.h"
+
 #define NS_PER_SECOND 1000000000
 #define YEAR_DIGITS_MAX 9u /* as java.time */
 
@@ -14,32 +16,16 @@ static const int32_t pow10_i32[] = {1,      10,      100,      1000,      10000,
 
 /* Printing. */
 
-static char *put2(char *out, int32_t value)
-{
-    out[0] = (char)('0' + value / 10);
-    out[1] = (char)('0' + value % 10);
-    return out + 2;
-}
-
-/* Exactly `digits` digits. */
-static char *put_padded(char *out, int32_t value, int32_t digits)
-{
-    for (int32_t i = digits - 1; i >= 0; i--) {
-        out[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    return out + digits;
-}
-
 static char *put_year(char *out, int32_t year)
 {
     if (year >= 0 && year <= 9999) {
-        return put2(put2(out, year / 100), year % 100);
+        uint32_t four = (uint32_t)year;
+        return msi_put_pair(msi_put_pair(out, four / 100), four % 100);
     }
     *out++ = year < 0 ? '-' : '+';
     int64_t magnitude = year < 0 ? -(int64_t)year : year;
     if (magnitude <= 9999) {
-        return put_padded(out, (int32_t)magnitude, 4);
+        return msi_put_digits(out, (uint64_t)magnitude, 4);
     }
     return out + ms_text_i64(out, magnitude);
 }
@@ -49,45 +35,47 @@ static char *put_date(char *out, int64_t days)
     ms_time_date date = ms_time_date_from_days(days);
     out = put_year(out, date.year);
     *out++ = '-';
-    out = put2(out, date.month);
+    out = msi_put_pair(out, (uint32_t)date.month);
     *out++ = '-';
-    return put2(out, date.day);
+    return msi_put_pair(out, (uint32_t)date.day);
 }
 
-/* How many digits of the fraction are shown. */
-static int32_t fraction_digits(int32_t nano, int32_t precision, ms_text_fraction fraction)
+/* How many of the nine digits of the fraction are shown; those behind the precision are zeros. */
+static size_t fraction_digits(const char *nine, int32_t precision, ms_text_fraction fraction)
 {
+    size_t digits = (size_t)precision;
     if (fraction == MS_TEXT_EXACT) {
-        return precision;
+        return digits;
+    }
+    while (digits > 0 && nine[digits - 1] == '0') {
+        digits--;
     }
     if (fraction == MS_TEXT_JAVA) {
-        return nano == 0 ? 0 : nano % 1000000 == 0 ? 3 : nano % 1000 == 0 ? 6 : 9;
-    }
-    int32_t digits = precision;
-    while (digits > 0 && nano / pow10_i32[9 - digits] % 10 == 0) {
-        digits--;
+        return (digits + 2) / 3 * 3;
     }
     return digits == 0 && fraction == MS_TEXT_TIME && precision > 0 ? 1 : digits;
 }
 
-static char *put_time(char *out, int32_t seconds, int32_t nano, int32_t precision,
+static char *put_time(char *out, uint32_t seconds, uint32_t nano, int32_t precision,
                       ms_text_fraction fraction)
 {
-    out = put2(out, seconds / 3600);
+    char nine[9];
+    (void)msi_put_digits(nine, nano, 9);
+    memset(nine + precision, '0', sizeof(nine) - (size_t)precision);
+    size_t digits = fraction_digits(nine, precision, fraction);
+    out = msi_put_pair(out, seconds / 3600);
     *out++ = ':';
-    out = put2(out, seconds / 60 % 60);
-    nano -= nano % pow10_i32[9 - precision];
-    if (fraction == MS_TEXT_JAVA && nano == 0 && seconds % 60 == 0) {
+    out = msi_put_pair(out, seconds / 60 % 60);
+    if (fraction == MS_TEXT_JAVA && digits == 0 && seconds % 60 == 0) {
         return out;
     }
     *out++ = ':';
-    out = put2(out, seconds % 60);
-    int32_t digits = fraction_digits(nano, precision, fraction);
+    out = msi_put_pair(out, seconds % 60);
     if (digits > 0) {
         *out++ = '.';
-        out = put_padded(out, nano / pow10_i32[9 - digits], digits);
+        memcpy(out, nine, digits);
     }
-    return out;
+    return out + digits;
 }
 
 size_t ms_text_date(char *out, int32_t days)
@@ -97,18 +85,17 @@ size_t ms_text_date(char *out, int32_t days)
 
 size_t ms_text_time(char *out, int32_t ms_of_day, int32_t precision, ms_text_fraction fraction)
 {
-    int32_t ms = (int32_t)ms_time_floor_mod(ms_of_day, MS_TIME_MS_PER_DAY);
+    uint32_t ms = (uint32_t)ms_time_floor_mod(ms_of_day, MS_TIME_MS_PER_DAY);
     return (size_t)(put_time(out, ms / 1000, ms % 1000 * 1000000, precision, fraction) - out);
 }
 
 size_t ms_text_timestamp_us(char *out, int64_t us, int32_t precision, ms_text_fraction fraction,
                             char separator)
 {
-    int64_t day = ms_time_day_of_us(us);
-    int64_t us_of_day = ms_time_us_of_day(us);
-    char *at = put_date(out, day);
+    uint64_t us_of_day = (uint64_t)ms_time_us_of_day(us);
+    char *at = put_date(out, ms_time_day_of_us(us));
     *at++ = separator;
-    at = put_time(at, (int32_t)(us_of_day / 1000000), (int32_t)(us_of_day % 1000000) * 1000,
+    at = put_time(at, (uint32_t)(us_of_day / 1000000), (uint32_t)(us_of_day % 1000000) * 1000,
                   precision, fraction);
     return (size_t)(at - out);
 }
@@ -116,12 +103,11 @@ size_t ms_text_timestamp_us(char *out, int64_t us, int32_t precision, ms_text_fr
 size_t ms_text_timestamp_ts(char *out, ms_ts16 ts, int32_t precision, ms_text_fraction fraction,
                             char separator)
 {
-    int64_t day = ms_time_day_of_ms(ts.ms);
-    int64_t ms_of_day = ms_time_floor_mod(ts.ms, MS_TIME_MS_PER_DAY);
-    char *at = put_date(out, day);
+    uint32_t ms_of_day = (uint32_t)ms_time_floor_mod(ts.ms, MS_TIME_MS_PER_DAY);
+    char *at = put_date(out, ms_time_day_of_ms(ts.ms));
     *at++ = separator;
-    at = put_time(at, (int32_t)(ms_of_day / 1000), (int32_t)(ms_of_day % 1000) * 1000000 + ts.ns,
-                  precision, fraction);
+    at = put_time(at, ms_of_day / 1000, ms_of_day % 1000 * 1000000 + (uint32_t)ts.ns, precision,
+                  fraction);
     return (size_t)(at - out);
 }
 
@@ -132,14 +118,14 @@ size_t ms_text_interval_months(char *out, int32_t months)
     *at++ = months < 0 ? '-' : '+';
     at += ms_text_i64(at, magnitude / 12);
     *at++ = '-';
-    at = put2(at, (int32_t)(magnitude % 12));
+    at = msi_put_pair(at, (uint32_t)(magnitude % 12));
     return (size_t)(at - out);
 }
 
 size_t ms_text_interval_ms(char *out, int64_t ms)
 {
     uint64_t magnitude = ms < 0 ? 0 - (uint64_t)ms : (uint64_t)ms;
-    int32_t ms_of_day = (int32_t)(magnitude % (uint64_t)MS_TIME_MS_PER_DAY);
+    uint32_t ms_of_day = (uint32_t)(magnitude % (uint64_t)MS_TIME_MS_PER_DAY);
     char *at = out;
     *at++ = ms < 0 ? '-' : '+';
     at += ms_text_u64(at, magnitude / (uint64_t)MS_TIME_MS_PER_DAY);
@@ -200,8 +186,11 @@ static inline int32_t two_digits(const char *at, unsigned *bad)
     return (int32_t)(high * 10u + low);
 }
 
-/* '.' and 0 to 9 digits, as nanoseconds; nothing at all is zero. */
-static bool take_fraction(scan *s, int32_t *nano_out)
+/*
+ * '.' and 0 to 9 digits, as nanoseconds, of which those behind the precision are cut; nothing at
+ * all is zero.
+ */
+static bool take_fraction(scan *s, int32_t precision, int32_t *nano_out)
 {
     *nano_out = 0;
     if (!take_char(s, '.')) {
@@ -209,11 +198,15 @@ static bool take_fraction(scan *s, int32_t *nano_out)
     }
     const char *start = s->at;
     int32_t value = 0;
-    if (!take_digits(s, 0, 9, &value)) {
-        return false;
+    int32_t kept = 0;
+    for (; s->at != s->end && (unsigned)(*s->at - '0') <= 9u; s->at++) {
+        if (kept < precision) {
+            value = value * 10 + (*s->at - '0');
+            kept++;
+        }
     }
-    *nano_out = value * pow10_i32[9 - (s->at - start)];
-    return true;
+    *nano_out = value * pow10_i32[9 - kept];
+    return s->at - start <= 9;
 }
 
 /* A sign and more than four digits of year, or a minus and four. */
@@ -260,8 +253,8 @@ static bool take_date(scan *s, int64_t *days_out)
     return true;
 }
 
-/* HH:mm[:ss[.f]], in nanoseconds of the day. */
-static bool take_time(scan *s, bool seconds_optional, int64_t *ns_out)
+/* HH:mm[:ss[.f]], in nanoseconds of the day; the fraction is cut to the precision. */
+static bool take_time(scan *s, bool seconds_optional, int32_t precision, int64_t *ns_out)
 {
     unsigned bad = 0;
     if (left(s) < 5 || s->at[2] != ':') {
@@ -275,7 +268,7 @@ static bool take_time(scan *s, bool seconds_optional, int64_t *ns_out)
     if (left(s) >= 3 && s->at[0] == ':') {
         second = two_digits(s->at + 1, &bad);
         s->at += 3;
-        if (!take_fraction(s, &nano)) {
+        if (!take_fraction(s, precision, &nano)) {
             return false;
         }
     } else if (!seconds_optional) {
@@ -301,7 +294,7 @@ static bool take_offset(scan *s, int32_t *offset_s_out)
     bool negative = *s->at == '-';
     s->at++;
     int64_t ns = 0;
-    if (!take_time(s, true, &ns) || ns % NS_PER_SECOND != 0) {
+    if (!take_time(s, true, 9, &ns) || ns % NS_PER_SECOND != 0) {
         return false;
     }
     int32_t offset = (int32_t)(ns / NS_PER_SECOND);
@@ -326,25 +319,28 @@ bool ms_text_parse_time(ms_str text, bool seconds_optional, int32_t *ms_of_day_o
 {
     scan s = scan_of(text);
     int64_t ns = 0;
-    if (!take_time(&s, seconds_optional, &ns) || s.at != s.end) {
+    if (!take_time(&s, seconds_optional, 3, &ns) || s.at != s.end) {
         return false;
     }
     *ms_of_day_out = (int32_t)(ns / 1000000);
     return true;
 }
 
-/* A day, and nanoseconds of it that an offset may have moved out of the day. */
+/* A day, and nanoseconds of it that an offset may have moved out of the day. Cutting the fraction
+ * of the text floors, also before the epoch: the day is what is negative, and offsets are whole
+ * seconds. */
 typedef struct moment {
     int64_t days;
     int64_t ns;
 } moment;
 
-static bool parse_moment(ms_str text, ms_text_timestamp_form form, moment *moment_out)
+static bool parse_moment(ms_str text, ms_text_timestamp_form form, int32_t precision,
+                         moment *moment_out)
 {
     scan s = scan_of(text);
     bool iso = form != MS_TEXT_SQL && form != MS_TEXT_SQL_Z;
     if (!take_date(&s, &moment_out->days) || !take_char(&s, iso ? 'T' : ' ') ||
-        !take_time(&s, iso, &moment_out->ns)) {
+        !take_time(&s, iso, precision, &moment_out->ns)) {
         return false;
     }
     int32_t offset_s = 0;
@@ -369,24 +365,14 @@ bool ms_text_parse_timestamp_us(ms_str text, ms_text_timestamp_form form, int32_
                                 int64_t *us_out)
 {
     moment at = {0};
-    int64_t us = 0;
-    if (!parse_moment(text, form, &at) || !ms_time_us_from_ns(at.days, at.ns, &us)) {
-        return false;
-    }
-    *us_out = precision == 6 ? us : ms_time_truncate_us(us, precision);
-    return true;
+    return parse_moment(text, form, precision, &at) && ms_time_us_from_ns(at.days, at.ns, us_out);
 }
 
 bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_t precision,
                                 ms_ts16 *ts_out)
 {
     moment at = {0};
-    ms_ts16 ts = {0};
-    if (!parse_moment(text, form, &at) || !ms_time_ts_from_ns(at.days, at.ns, &ts)) {
-        return false;
-    }
-    *ts_out = ms_time_truncate_ts(ts, precision);
-    return true;
+    return parse_moment(text, form, precision, &at) && ms_time_ts_from_ns(at.days, at.ns, ts_out);
 }
 
 /* Lenient forms. */
@@ -505,7 +491,7 @@ static bool take_loose_time(scan *s, loose_time *time_out)
 {
     return take_digits(s, 1, 2, &time_out->hour) && take_char(s, ':') &&
            take_digits(s, 1, 2, &time_out->minute) && take_char(s, ':') &&
-           take_digits(s, 1, 2, &time_out->second) && take_fraction(s, &time_out->nano);
+           take_digits(s, 1, 2, &time_out->second) && take_fraction(s, 9, &time_out->nano);
 }
 
 static int64_t loose_ns(const loose_time *time)

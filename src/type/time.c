@@ -10,6 +10,11 @@
 #define YEARS_PER_CYCLE 400
 #define EPOCH_FROM_MARCH_0 719468 /* days from 0000-03-01 to 1970-01-01 */
 
+/* Counting begins 10^9 years before year 0, where everything is positive and divisions are cheap. */
+#define CYCLES_AHEAD INT64_C(2500000)
+#define EPOCH_FROM_START (CYCLES_AHEAD * DAYS_PER_CYCLE + EPOCH_FROM_MARCH_0)
+#define DAYS_SAFE 100000000 /* their microseconds, and a few days more, are an int64 */
+
 static const int32_t pow10_i32[] = {1,      10,      100,      1000,      10000,
                                     100000, 1000000, 10000000, 100000000, 1000000000};
 
@@ -26,21 +31,18 @@ int32_t ms_time_days_in_month(int64_t year, int32_t month)
 
 int64_t ms_time_days_from_date(int64_t year, int32_t month, int32_t day)
 {
-    int64_t march_year = year - (month <= 2);
-    int64_t cycle = ms_time_floor_div(march_year, YEARS_PER_CYCLE);
-    int64_t year_of_cycle = march_year - cycle * YEARS_PER_CYCLE;
-    int64_t month_from_march = month > 2 ? month - 3 : month + 9;
-    int64_t day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
-    int64_t leap_days = year_of_cycle / 4 - year_of_cycle / 100;
-    return cycle * DAYS_PER_CYCLE + year_of_cycle * 365 + leap_days + day_of_year -
-           EPOCH_FROM_MARCH_0;
+    uint64_t march_year = (uint64_t)(year - (month <= 2) + CYCLES_AHEAD * YEARS_PER_CYCLE);
+    uint32_t month_from_march = (uint32_t)(month > 2 ? month - 3 : month + 9);
+    uint64_t leap_days = march_year / 4 - march_year / 100 + march_year / 400;
+    uint64_t month_start = march_year * 365 + leap_days + (153 * month_from_march + 2) / 5;
+    return (int64_t)month_start + day - 1 - EPOCH_FROM_START;
 }
 
 ms_time_date ms_time_date_from_days(int64_t days)
 {
-    int64_t from_march_0 = days + EPOCH_FROM_MARCH_0;
-    int64_t cycle = ms_time_floor_div(from_march_0, DAYS_PER_CYCLE);
-    uint32_t day_of_cycle = (uint32_t)(from_march_0 - cycle * DAYS_PER_CYCLE);
+    uint64_t from_start = (uint64_t)(days + EPOCH_FROM_START);
+    uint64_t cycle = from_start / DAYS_PER_CYCLE;
+    uint32_t day_of_cycle = (uint32_t)(from_start - cycle * DAYS_PER_CYCLE);
     /* Taking the leap days that passed away leaves years of 365 days: one each 1460 days, but for
      * each 36524, and the one that ends the cycle. */
     uint32_t year_of_cycle =
@@ -51,7 +53,8 @@ ms_time_date ms_time_date_from_days(int64_t days)
     ms_time_date date;
     date.day = (int32_t)(day_of_year - (153 * month_from_march + 2) / 5 + 1);
     date.month = (int32_t)(month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
-    date.year = (int32_t)(cycle * YEARS_PER_CYCLE + year_of_cycle + (date.month <= 2));
+    int64_t march_year = (int64_t)(cycle * YEARS_PER_CYCLE + year_of_cycle);
+    date.year = (int32_t)(march_year - CYCLES_AHEAD * YEARS_PER_CYCLE + (date.month <= 2));
     return date;
 }
 
@@ -84,6 +87,10 @@ bool ms_time_add_months(int32_t days, int32_t months, int32_t *days_out)
 /* days * units_per_day + units, when that is an int64: a day may begin before the first int64. */
 static bool join_day(int64_t days, int64_t units_per_day, int64_t units, int64_t *joined_out)
 {
+    if (days > -DAYS_SAFE && days < DAYS_SAFE) {
+        *joined_out = days * units_per_day + units;
+        return true;
+    }
     ms_i128 joined = (ms_i128)days * units_per_day + units;
     if (joined < INT64_MIN || joined > INT64_MAX) {
         return false;
