@@ -2,9 +2,9 @@
 /*
  * The sorter: chunks of records, sorted runs of entries, and a heap that merges the runs.
  *
- * An entry carries the first eight bytes of its key, so that most comparisons touch no record. The
- * sort inside a run is a merge sort (stable); between runs the older one wins a tie, which keeps
- * the whole stable.
+ * An entry carries the first eight bytes of its key, and so does a place in the heap, so that most
+ * comparisons touch no record and no run. The sort inside a run is a merge sort (stable); between
+ * runs the older one wins a tie, which keeps the whole stable.
  */
 #include "exec/sorter.h"
 
@@ -42,6 +42,11 @@ struct msi_sorter_run {
     msi_sorter_entry *entries;
     uint32_t count;
     uint32_t next;
+};
+
+struct msi_sorter_head {
+    uint64_t prefix; /* of the run's next entry */
+    uint32_t run;
 };
 
 /* Memory. */
@@ -340,35 +345,43 @@ ms_rc msi_sorter_add(msi_sorter *sorter, ms_str key, ms_str row, bool takes_back
 
 /* Merging the runs. */
 
-static const msi_sorter_entry *head_of(const msi_sorter *sorter, uint32_t run)
+/* How far ahead of its use a record is fetched: some hundred nanoseconds of merging. */
+#define PREFETCH_ROWS 4u
+
+static const msi_sorter_entry *next_of(const msi_sorter *sorter, uint32_t run)
 {
     return &sorter->runs[run].entries[sorter->runs[run].next];
 }
 
-/* True when the head of run a comes before that of run b. */
-static bool comes_before(const msi_sorter *sorter, uint32_t a, uint32_t b)
+/* True when the next entry of the run at a comes before that of the run at b. */
+static bool comes_before(const msi_sorter *sorter, const msi_sorter_head *a,
+                         const msi_sorter_head *b)
 {
-    int order = compare(sorter, head_of(sorter, a), head_of(sorter, b));
-    return order != 0 ? order < 0 : a < b;
+    if (a->prefix != b->prefix) {
+        return a->prefix < b->prefix;
+    }
+    int order = compare(sorter, next_of(sorter, a->run), next_of(sorter, b->run));
+    return order != 0 ? order < 0 : a->run < b->run;
 }
 
 static void sift_down(msi_sorter *sorter, uint32_t at)
 {
-    uint32_t *heap = sorter->heap;
+    msi_sorter_head *heap = sorter->heap;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= sorter->heap_count) {
             return;
         }
-        if (child + 1 < sorter->heap_count && comes_before(sorter, heap[child + 1], heap[child])) {
+        if (child + 1 < sorter->heap_count &&
+            comes_before(sorter, &heap[child + 1], &heap[child])) {
             child++;
         }
-        if (!comes_before(sorter, heap[child], heap[at])) {
+        if (!comes_before(sorter, &heap[child], &heap[at])) {
             return;
         }
-        uint32_t run = heap[at];
+        msi_sorter_head head = heap[at];
         heap[at] = heap[child];
-        heap[child] = run;
+        heap[child] = head;
         at = child;
     }
 }
@@ -386,7 +399,7 @@ ms_rc msi_sorter_seal(msi_sorter *sorter, ms_status *st)
         return st->code;
     }
     for (uint32_t i = 0; i < sorter->run_count; i++) {
-        sorter->heap[i] = i;
+        sorter->heap[i] = (msi_sorter_head){next_of(sorter, i)->prefix, i};
     }
     sorter->heap_count = sorter->run_count;
     for (uint32_t i = sorter->heap_count / 2; i-- > 0;) {
@@ -397,14 +410,20 @@ ms_rc msi_sorter_seal(msi_sorter *sorter, ms_status *st)
 
 static const msi_sorter_record *peek(const msi_sorter *sorter)
 {
-    return sorter->heap_count > 0 ? head_of(sorter, sorter->heap[0])->record : NULL;
+    return sorter->heap_count > 0 ? next_of(sorter, sorter->heap[0].run)->record : NULL;
 }
 
 static void pop(msi_sorter *sorter)
 {
-    msi_sorter_run *run = &sorter->runs[sorter->heap[0]];
+    msi_sorter_head *head = &sorter->heap[0];
+    msi_sorter_run *run = &sorter->runs[head->run];
     if (++run->next == run->count) {
-        sorter->heap[0] = sorter->heap[--sorter->heap_count];
+        *head = sorter->heap[--sorter->heap_count];
+    } else {
+        head->prefix = run->entries[run->next].prefix;
+        if (run->next + PREFETCH_ROWS < run->count) {
+            __builtin_prefetch(run->entries[run->next + PREFETCH_ROWS].record);
+        }
     }
     sift_down(sorter, 0);
 }

@@ -50,6 +50,7 @@ typedef struct msi_sorter_record msi_sorter_record;
 typedef struct msi_sorter_chunk msi_sorter_chunk;
 typedef struct msi_sorter_entry msi_sorter_entry;
 typedef struct msi_sorter_run msi_sorter_run;
+typedef struct msi_sorter_head msi_sorter_head;
 
 /* Fields are private; the struct is public so that it can be embedded. */
 typedef struct msi_sorter {
@@ -70,7 +71,7 @@ typedef struct msi_sorter {
     msi_sorter_run *runs;
     uint32_t run_count;
     uint32_t run_capacity;
-    uint32_t *heap; /* of runs, smallest head first; after seal */
+    msi_sorter_head *heap; /* of runs, smallest head first; after seal */
     uint32_t heap_count;
 
     const msi_sorter_record *group; /* folds: equal records seen so far */
