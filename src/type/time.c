@@ -10,7 +10,7 @@
 #define YEARS_PER_CYCLE 400
 #define EPOCH_FROM_MARCH_0 719468 /* days from 0000-03-01 to 1970-01-01 */
 
-/* Counting begins 10^9 years before year 0, where everything is positive and divisions are cheap. */
+/* Counting begins 10^9 years before year 0: everything is positive, and divisions are cheap. */
 #define CYCLES_AHEAD INT64_C(2500000)
 #define EPOCH_FROM_START (CYCLES_AHEAD * DAYS_PER_CYCLE + EPOCH_FROM_MARCH_0)
 #define DAYS_SAFE 100000000 /* their microseconds, and a few days more, are an int64 */

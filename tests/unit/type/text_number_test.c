@@ -198,6 +198,55 @@ static void shortest_texts_come_back_bit_by_bit(void **state)
     }
 }
 
+/* The digits of a number's text, without sign, point, exponent and zeros at both ends. */
+static size_t bare_digits(const char *text, size_t bytes, char *digits)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bytes && text[i] != 'e' && text[i] != 'E'; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        if (digit && (count > 0 || text[i] != '0')) {
+            digits[count++] = text[i];
+        }
+    }
+    while (count > 0 && digits[count - 1] == '0') {
+        count--;
+    }
+    return count;
+}
+
+/* The C library is asked for more and more digits until they read back as the number. */
+static void no_shorter_text_reads_back(void **state)
+{
+    (void)state;
+    rnd r;
+    start(&r, 5);
+    for (int i = 0; i < 30000; i++) {
+        double value = i % 3 == 0   ? random_f64(&r)
+                       : i % 3 == 1 ? (double)(rnd_i64(&r) % 10000000000) / 1e6
+                                    : (double)(rnd_i64(&r) % 100000) / (1 + rnd_below(&r, 999));
+        if (!isfinite(value) || fabs(value) < 1e-300) {
+            continue;
+        }
+        char expected[40];
+        int bytes = 0;
+        for (int precision = 0; precision <= 16; precision++) {
+            bytes = snprintf(expected, sizeof(expected), "%.*e", precision, value);
+            if (strtod(expected, NULL) == value) {
+                break;
+            }
+        }
+        char text[MS_TEXT_F64_BYTES];
+        size_t text_bytes = ms_text_f64(text, value);
+        char a[40];
+        char b[40];
+        size_t a_count = bare_digits(text, text_bytes, a);
+        size_t b_count = bare_digits(expected, (size_t)bytes, b);
+        if (a_count != b_count || memcmp(a, b, a_count) != 0) {
+            fail_msg("%.*s is not the shortest for %s", (int)text_bytes, text, expected);
+        }
+    }
+}
+
 /* Texts of all lengths and exponents, read as the C library reads them. */
 static void texts_are_read_to_the_nearest_number(void **state)
 {
@@ -533,6 +582,7 @@ int main(void)
         cmocka_unit_test(doubles_have_the_layout_of_java),
         cmocka_unit_test(floats_have_digits_of_their_own),
         cmocka_unit_test(shortest_texts_come_back_bit_by_bit),
+        cmocka_unit_test(no_shorter_text_reads_back),
         cmocka_unit_test(texts_are_read_to_the_nearest_number),
         cmocka_unit_test(forms_of_java_are_taken),
         cmocka_unit_test(ranges_are_left_on_the_right_side),
