@@ -38,13 +38,16 @@ ms_value ms_value_str(const ms_type *type, ms_str str);
 /* A deep copy. */
 ms_value ms_value_copy(ms_arena *arena, const ms_value *value);
 
-/* Reads row `row` of a vector; nested values get their items from arena, strings borrow from the
- * vector. */
+/*
+ * Reads row `row` of a vector; nested values get their items from arena, strings borrow from the
+ * vector. For a type that is not nested, arena may be NULL.
+ */
 ms_value ms_value_from_vec(ms_arena *arena, const ms_vec *vec, uint32_t row);
 
 /*
- * Writes value as row `row` of a flat vector made by ms_vec_alloc or a pooled batch's column; the
- * validity bitmap is made from arena when a NULL is written first. Strings are borrowed.
+ * Writes value as row `row` of a flat vector made by ms_vec_alloc, or of a pooled batch's column,
+ * with room for at least capacity rows. Elements of lists get their room from arena, which a pooled
+ * batch does not need (NULL). Strings are borrowed.
  */
 void ms_value_to_vec(ms_arena *arena, const ms_value *value, ms_vec *vec, uint32_t row,
                      uint32_t capacity);
