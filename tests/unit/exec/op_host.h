@@ -88,14 +88,14 @@ typedef struct op_host {
     uint32_t token_count;
 } op_host;
 
-static op_host *host_of(ms_op *op)
+static inline op_host *host_of(ms_op *op)
 {
     return op->host_op;
 }
 
 /* Schemas: "a INT, b STRING NOT NULL". */
 
-static const ms_type *host_type(ms_arena *arena, ms_str text)
+static inline const ms_type *host_type(ms_arena *arena, ms_str text)
 {
     static const struct {
         const char *name;
@@ -130,7 +130,7 @@ static const ms_type *host_type(ms_arena *arena, ms_str text)
     return NULL;
 }
 
-static ms_schema host_schema(ms_arena *arena, const char *text)
+static inline ms_schema host_schema(ms_arena *arena, const char *text)
 {
     ms_field *fields = ms_arena_array(arena, ms_field, 16);
     uint32_t count = 0;
@@ -150,7 +150,7 @@ static ms_schema host_schema(ms_arena *arena, const char *text)
 
 /* Rows: "+I[1, x] -U[2, null]", values as the print connector writes them. */
 
-static ms_value host_value(const ms_type *type, ms_str text)
+static inline ms_value host_value(const ms_type *type, ms_str text)
 {
     ms_value value = {.type = type};
     if (ms_str_equals(text, ms_str_lit("null"))) {
@@ -159,15 +159,11 @@ static ms_value host_value(const ms_type *type, ms_str text)
     const ms_text_timestamp_form iso = MS_TEXT_ISO;
     ms_i128 unscaled = 0;
     int32_t days = 0;
-    switch (type->kind) {
-    case MS_TYPE_BOOLEAN:
+    if (type->kind == MS_TYPE_BOOLEAN) {
         value.u.i = ms_str_equals(text, ms_str_lit("true"));
-        break;
-    case MS_TYPE_FLOAT:
-    case MS_TYPE_DOUBLE:
+    } else if (type->kind == MS_TYPE_FLOAT || type->kind == MS_TYPE_DOUBLE) {
         assert_true(ms_text_parse_f64(text, &value.u.f));
-        break;
-    case MS_TYPE_DECIMAL:
+    } else if (type->kind == MS_TYPE_DECIMAL) {
         assert_int_equal(ms_text_parse_decimal(text, type->precision, type->scale, &unscaled),
                          MS_TEXT_OK);
         if (type->phys == MS_PHYS_I64) {
@@ -175,22 +171,16 @@ static ms_value host_value(const ms_type *type, ms_str text)
         } else {
             value.u.dec = unscaled;
         }
-        break;
-    case MS_TYPE_VARCHAR:
+    } else if (type->kind == MS_TYPE_VARCHAR) {
         value.u.str = text;
-        break;
-    case MS_TYPE_DATE:
+    } else if (type->kind == MS_TYPE_DATE) {
         assert_true(ms_text_parse_date(text, &days));
         value.u.i = days;
-        break;
-    case MS_TYPE_TIMESTAMP:
-        if (type->phys == MS_PHYS_TS16) {
-            assert_true(ms_text_parse_timestamp_ts(text, iso, type->precision, &value.u.ts));
-        } else {
-            assert_true(ms_text_parse_timestamp_us(text, iso, type->precision, &value.u.i));
-        }
-        break;
-    default:
+    } else if (type->phys == MS_PHYS_TS16) {
+        assert_true(ms_text_parse_timestamp_ts(text, iso, type->precision, &value.u.ts));
+    } else if (type->kind == MS_TYPE_TIMESTAMP) {
+        assert_true(ms_text_parse_timestamp_us(text, iso, type->precision, &value.u.i));
+    } else {
         assert_true(ms_text_parse_i64(text, &value.u.i));
     }
     return value;
@@ -201,7 +191,7 @@ typedef struct host_row {
     ms_value values[16];
 } host_row;
 
-static ms_row_kind host_kind(const char *text)
+static inline ms_row_kind host_kind(const char *text)
 {
     bool after = text[0] == '+';
     if (text[1] == 'U') {
@@ -211,7 +201,7 @@ static ms_row_kind host_kind(const char *text)
 }
 
 /* Parses the row at *text and moves behind it; false at the end. */
-static bool host_parse(const ms_schema *schema, const char **text, host_row *row)
+static inline bool host_parse(const ms_schema *schema, const char **text, host_row *row)
 {
     while (**text == ' ' || **text == '\n') {
         (*text)++;
@@ -231,7 +221,7 @@ static bool host_parse(const ms_schema *schema, const char **text, host_row *row
     return true;
 }
 
-static void host_print(ms_buf *out, const ms_batch *batch)
+static inline void host_print(ms_buf *out, const ms_batch *batch)
 {
     static const char *const kinds[] = {"+I[", "-U[", "+U[", "-D["};
     ms_status st = {0};
@@ -246,9 +236,10 @@ static void host_print(ms_buf *out, const ms_batch *batch)
     }
 }
 
-static void host_log(op_host *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void host_log(op_host *h, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void host_log(op_host *h, const char *format, ...)
+static inline void host_log(op_host *h, const char *format, ...)
 {
     char text[200];
     ms_status st = {0};
@@ -261,7 +252,7 @@ static void host_log(op_host *h, const char *format, ...)
 
 /* What the host offers. */
 
-static void host_emit(ms_op *op, uint32_t edge, ms_batch *batch)
+static inline void host_emit(ms_op *op, uint32_t edge, ms_batch *batch)
 {
     op_host *h = host_of(op);
     assert_int_equal(edge, 0);
@@ -275,7 +266,7 @@ static void host_emit(ms_op *op, uint32_t edge, ms_batch *batch)
     host_print(&h->emitted_text, batch);
 }
 
-static void host_emit_watermark(ms_op *op, ms_time_ms watermark)
+static inline void host_emit_watermark(ms_op *op, ms_time_ms watermark)
 {
     if (watermark == MS_WATERMARK_MAX) {
         host_log(host_of(op), "WM(MAX)");
@@ -284,7 +275,7 @@ static void host_emit_watermark(ms_op *op, ms_time_ms watermark)
     }
 }
 
-static void host_snapshot(ms_op *op, ms_checkpoint_id id, ms_str bytes)
+static inline void host_snapshot(ms_op *op, ms_checkpoint_id id, ms_str bytes)
 {
     (void)id;
     op_host *h = host_of(op);
@@ -293,28 +284,28 @@ static void host_snapshot(ms_op *op, ms_checkpoint_id id, ms_str bytes)
     assert_int_equal(ms_buf_append(&h->snapshot, bytes, &h->st), MS_OK);
 }
 
-static void host_persisted(ms_op *op, ms_checkpoint_id id)
+static inline void host_persisted(ms_op *op, ms_checkpoint_id id)
 {
     (void)id;
     host_of(op)->persisted++;
 }
 
-static void host_source_pending(ms_op *op)
+static inline void host_source_pending(ms_op *op)
 {
     host_log(host_of(op), "PENDING");
 }
 
-static void host_source_end(ms_op *op)
+static inline void host_source_end(ms_op *op)
 {
     host_log(host_of(op), "SOURCE_END");
 }
 
-static void host_request_split(ms_op *op)
+static inline void host_request_split(ms_op *op)
 {
     host_log(host_of(op), "REQUEST");
 }
 
-static void host_committable(ms_op *op, ms_checkpoint_id id, ms_str bytes)
+static inline void host_committable(ms_op *op, ms_checkpoint_id id, ms_str bytes)
 {
     (void)id;
     op_host *h = host_of(op);
@@ -322,7 +313,7 @@ static void host_committable(ms_op *op, ms_checkpoint_id id, ms_str bytes)
     assert_int_equal(ms_buf_append(&h->committable, bytes, &h->st), MS_OK);
 }
 
-static void host_done(ms_completion *completion, ms_rc rc, const ms_status *st)
+static inline void host_done(ms_completion *completion, ms_rc rc, const ms_status *st)
 {
     host_token *token = (host_token *)completion;
     assert_false(token->is_done);
@@ -330,7 +321,7 @@ static void host_done(ms_completion *completion, ms_rc rc, const ms_status *st)
     token->st = rc != MS_OK ? *st : (ms_status){0};
 }
 
-static ms_completion *host_completion(ms_op *op)
+static inline ms_completion *host_completion(ms_op *op)
 {
     op_host *h = host_of(op);
     assert_true(h->token_count < 4);
@@ -339,12 +330,12 @@ static ms_completion *host_completion(ms_op *op)
     return &token->completion;
 }
 
-static const ms_status *host_completion_status(const ms_completion *done)
+static inline const ms_status *host_completion_status(const ms_completion *done)
 {
     return &((const host_token *)done)->st;
 }
 
-static bool host_collect(ms_op *op, const ms_batch *batch)
+static inline bool host_collect(ms_op *op, const ms_batch *batch)
 {
     op_host *h = host_of(op);
     if (h->collected == h->collect_room) {
@@ -355,7 +346,7 @@ static bool host_collect(ms_op *op, const ms_batch *batch)
     return true;
 }
 
-static void host_satisfied(ms_op *op)
+static inline void host_satisfied(ms_op *op)
 {
     host_of(op)->satisfied++;
 }
@@ -377,12 +368,12 @@ static const ms_op_host host_table = {
 
 /* Life. */
 
-static void host_wake(void *task)
+static inline void host_wake(void *task)
 {
     (void)task;
 }
 
-static void host_init(op_host *h, op_mode mode, const char *input)
+static inline void host_init(op_host *h, op_mode mode, const char *input)
 {
     memset(h, 0, sizeof(*h));
     h->mode = mode;
@@ -412,7 +403,7 @@ static void host_init(op_host *h, op_mode mode, const char *input)
 }
 
 /* Opens the operator of h->node; restores what the host has of a checkpoint. */
-static void host_reopen(op_host *h)
+static inline void host_reopen(op_host *h)
 {
     h->ctx.st = &h->st;
     h->ctx.job_arena = &h->job_arena;
@@ -435,7 +426,7 @@ static void host_reopen(op_host *h)
     assert_int_equal(h->op->klass->restore(h->op, ms_buf_view(&h->snapshot)), MS_OK);
 }
 
-static void host_open(op_host *h, const char *output)
+static inline void host_open(op_host *h, const char *output)
 {
     h->node.schema = host_schema(&h->arena, output);
     h->pool = ms_batch_pool_create(&h->input_node.schema, MS_BATCH_ROWS_MAX, 1);
@@ -443,7 +434,7 @@ static void host_open(op_host *h, const char *output)
 }
 
 /* What the last call emitted is as it was then; then it goes. */
-static void host_drop_emitted(op_host *h)
+static inline void host_drop_emitted(op_host *h)
 {
     if (h->emitted != NULL) {
         ms_status st = {0};
@@ -461,7 +452,7 @@ static void host_drop_emitted(op_host *h)
     h->emitted = NULL;
 }
 
-static void host_shut(op_host *h)
+static inline void host_shut(op_host *h)
 {
     host_drop_emitted(h);
     h->op->klass->close(h->op);
@@ -469,7 +460,7 @@ static void host_shut(op_host *h)
     h->op = NULL;
 }
 
-static void host_close(op_host *h)
+static inline void host_close(op_host *h)
 {
     host_shut(h);
     ms_batch_pool_destroy(h->pool);
@@ -486,7 +477,7 @@ static void host_close(op_host *h)
 
 /* Calls. */
 
-static void host_begin_call(op_host *h)
+static inline void host_begin_call(op_host *h)
 {
     host_drop_emitted(h);
     h->emitted_in_call = 0;
@@ -494,7 +485,7 @@ static void host_begin_call(op_host *h)
     assert_true(h->calls < 1000000);
 }
 
-static void host_batch(op_host *h, uint32_t input, const ms_batch *batch)
+static inline void host_batch(op_host *h, uint32_t input, const ms_batch *batch)
 {
     ms_step step = MS_MORE;
     while (step == MS_MORE) {
@@ -510,7 +501,7 @@ static void host_batch(op_host *h, uint32_t input, const ms_batch *batch)
     ms_arena_reset(&h->scratch);
 }
 
-static void host_put(op_host *h, ms_batch *batch, const host_row *row)
+static inline void host_put(op_host *h, ms_batch *batch, const host_row *row)
 {
     uint32_t at = batch->rows++;
     ms_batch_kinds(batch)[at] = (uint8_t)row->kind;
@@ -525,7 +516,7 @@ static void host_put(op_host *h, ms_batch *batch, const host_row *row)
 }
 
 /* Makes a batch of up to batch_rows rows of the text; NULL at its end. */
-static ms_batch *host_take(op_host *h, const char **text)
+static inline ms_batch *host_take(op_host *h, const char **text)
 {
     const ms_schema *schema = &h->input_node.schema;
     ms_batch *batch = ms_batch_pool_take(h->pool);
@@ -558,7 +549,7 @@ static ms_batch *host_take(op_host *h, const char **text)
     return batch;
 }
 
-static void host_feed_input(op_host *h, uint32_t input, const char *text)
+static inline void host_feed_input(op_host *h, uint32_t input, const char *text)
 {
     ms_batch *batch;
     while (h->st.code == MS_OK && (batch = host_take(h, &text)) != NULL) {
@@ -573,12 +564,12 @@ static void host_feed_input(op_host *h, uint32_t input, const char *text)
     }
 }
 
-static void host_feed(op_host *h, const char *text)
+static inline void host_feed(op_host *h, const char *text)
 {
     host_feed_input(h, 0, text);
 }
 
-static void host_watermark(op_host *h, ms_time_ms watermark)
+static inline void host_watermark(op_host *h, ms_time_ms watermark)
 {
     ms_step step = MS_MORE;
     while (step == MS_MORE) {
@@ -588,7 +579,7 @@ static void host_watermark(op_host *h, ms_time_ms watermark)
     }
 }
 
-static void host_end(op_host *h)
+static inline void host_end(op_host *h)
 {
     for (uint32_t i = 0; i < h->node.input_count; i++) {
         ms_step step = h->op->klass->end != NULL ? MS_MORE : MS_DONE;
@@ -601,7 +592,7 @@ static void host_end(op_host *h)
     host_log(h, "END");
 }
 
-static void host_poll(op_host *h, uint32_t times)
+static inline void host_poll(op_host *h, uint32_t times)
 {
     for (uint32_t i = 0; i < times; i++) {
         ms_step step = MS_MORE;
@@ -615,7 +606,7 @@ static void host_poll(op_host *h, uint32_t times)
 }
 
 /* Takes a checkpoint: cut, state, snapshot. */
-static void host_checkpoint(op_host *h, ms_checkpoint_id id)
+static inline void host_checkpoint(op_host *h, ms_checkpoint_id id)
 {
     ms_step step = h->op->klass->before_barrier != NULL ? MS_MORE : MS_DONE;
     while (step == MS_MORE) {
@@ -640,14 +631,14 @@ static void host_checkpoint(op_host *h, ms_checkpoint_id id)
     (void)persisted;
 }
 
-static void host_restart(op_host *h)
+static inline void host_restart(op_host *h)
 {
     host_shut(h);
     host_reopen(h);
 }
 
 /* Compares everything that came out since the last comparison. */
-static void host_expect(op_host *h, const char *expected)
+static inline void host_expect(op_host *h, const char *expected)
 {
     ms_status st = {0};
     assert_ok(ms_buf_append_byte(&h->log, '\0', &st));
@@ -661,7 +652,7 @@ static void host_expect(op_host *h, const char *expected)
 }
 
 /* The operator failed, with this code and this message. */
-static void host_expect_failure(op_host *h, ms_rc code, const char *message)
+static inline void host_expect_failure(op_host *h, ms_rc code, const char *message)
 {
     assert_int_equal(h->st.code, code);
     assert_string_equal(h->st.message, message);
