@@ -158,11 +158,12 @@ static ms_rc resolve_aggregate(msi_binder *binder, const ms_ast_call *call,
     ms_fn_args fn_args = {.count = call->arg_count, .types = types};
     ms_agg_use use = {.is_distinct = call->distinct, .has_filter = call->filter != NULL};
     ms_str name = call->name.parts[0].text;
-    if (!call->star && call->arg_count == 0) {
+    bool is_count = ms_str_equals_nocase(name, ms_str_lit("COUNT"));
+    if (call->arg_count == 0 && !(call->star && is_count)) {
         return ms_status_set(binder->st, MS_UNDEFINED_FUNCTION, call->head.span,
                              "aggregate %.*s needs an argument", MS_STR_ARG(name));
     }
-    if (call->arg_count > 1 && ms_str_equals_nocase(name, ms_str_lit("COUNT"))) {
+    if (call->arg_count > 1 && is_count) {
         return msi_refuse(binder, call->head.span, "COUNT of several arguments");
     }
     return ms_agg_resolve(binder->arena, name, &fn_args, &use, call->head.span, resolved_out,

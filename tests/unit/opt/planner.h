@@ -94,9 +94,14 @@ static inline ms_rc fake_project(ms_scan *scan, const uint32_t *columns, uint32_
 
 static inline bool fake_knows(const ms_expr *conjunct)
 {
-    return conjunct->kind == MS_EXPR_CALL && conjunct->child_count == 2 &&
-           conjunct->children[0]->kind == MS_EXPR_COLUMN &&
-           conjunct->children[1]->kind == MS_EXPR_CONST;
+    static const char *const names[] = {"<", "<=", "=", ">=", ">"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (ms_expr_is_call_of(conjunct, names[i])) {
+            return conjunct->children[0]->kind == MS_EXPR_COLUMN &&
+                   conjunct->children[1]->kind == MS_EXPR_CONST;
+        }
+    }
+    return false;
 }
 
 static inline ms_rc fake_filter(ms_scan *scan, const ms_expr *const *conjuncts, uint32_t count,
