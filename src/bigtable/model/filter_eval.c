@@ -97,12 +97,15 @@ static bool is_sorted(const ms_bt_page *page, const ms_bt_cell *cells, uint32_t 
 }
 
 /* Stable, by carrying the index; rows that need it are rare, so it may allocate. */
-static void sort_cells(const ms_bt_page *page, ms_bt_cell *cells, uint32_t count)
+static ms_rc sort_cells(const ms_bt_page *page, ms_bt_cell *cells, uint32_t count, ms_status *st)
 {
     if (is_sorted(page, cells, count)) {
-        return;
+        return MS_OK;
     }
-    sort_item *items = ms_mem_alloc(count * sizeof(sort_item));
+    sort_item *items = ms_mem_try_alloc(count * sizeof(sort_item));
+    if (items == NULL) {
+        return ms_mem_refuse(count * sizeof(sort_item), st);
+    }
     for (uint32_t i = 0; i < count; i++) {
         items[i] = (sort_item){page, cells[i], i};
     }
@@ -111,14 +114,13 @@ static void sort_cells(const ms_bt_page *page, ms_bt_cell *cells, uint32_t count
         cells[i] = items[i].cell;
     }
     ms_mem_free(items);
+    return MS_OK;
 }
 
-void ms_bt_page_sort_row(ms_bt_page *page, uint32_t first_cell)
+ms_rc ms_bt_page_sort_row(ms_bt_page *page, uint32_t first_cell, ms_status *st)
 {
     uint32_t count = page->cell_count - first_cell;
-    if (count > 1) {
-        sort_cells(page, page->cells + first_cell, count);
-    }
+    return count > 1 ? sort_cells(page, page->cells + first_cell, count, st) : MS_OK;
 }
 
 static ms_rc eval_filter(walk *w, const ms_bt_filter *filter, uint32_t start, ms_status *st);
@@ -170,12 +172,12 @@ static ms_rc eval_interleave(walk *w, const ms_bt_filter *filter, uint32_t start
         MS_TRY(eval_filter(w, filter->children[i], child_start, st));
     }
     uint32_t made = eval->count - output;
-    if (made > 0) {
-        memmove(eval->cells + start, eval->cells + output, made * sizeof(ms_bt_cell));
-        sort_cells(w->page, eval->cells + start, made);
-    }
     eval->count = start + made;
-    return MS_OK;
+    if (made == 0) {
+        return MS_OK;
+    }
+    memmove(eval->cells + start, eval->cells + output, made * sizeof(ms_bt_cell));
+    return sort_cells(w->page, eval->cells + start, made, st);
 }
 
 /* Turns the cells from start to the top of the stack into what the filter leaves of them. */
@@ -183,6 +185,12 @@ static ms_rc eval_filter(walk *w, const ms_bt_filter *filter, uint32_t start, ms
 {
     if (filter == NULL || filter->kind == MS_BT_FILTER_PASS_ALL) {
         return MS_OK;
+    }
+    w->eval->work += w->eval->count - start;
+    if (w->eval->work > MS_BT_FILTER_WORK_MAX) {
+        return ms_status_set(st, MS_LIMIT, ms_span_none,
+                             "a filter looks at more than %u cells for one row",
+                             MS_BT_FILTER_WORK_MAX);
     }
     if (filter->kind == MS_BT_FILTER_BLOCK_ALL) {
         w->eval->count = start;
@@ -206,6 +214,7 @@ ms_rc ms_bt_filter_eval_row(ms_bt_filter_eval *eval, const ms_bt_filter *filter,
 {
     uint32_t count = page->cell_count - first_cell;
     eval->count = 0;
+    eval->work = 0;
     MS_TRY(reserve(eval, count, st));
     if (count > 0) {
         memcpy(eval->cells, page->cells + first_cell, count * sizeof(ms_bt_cell));

@@ -289,7 +289,7 @@ static ms_rc end_row(turn *t, ms_status *st)
     ms_bt_page *page = t->page;
     ms_bt_row *row = &page->rows[page->row_count];
     if (scan->plan.sorts_rows) {
-        ms_bt_page_sort_row(page, row->first_cell);
+        MS_TRY(ms_bt_page_sort_row(page, row->first_cell, st));
     }
     if (scan->plan.is_whole_row) {
         MS_TRY(ms_bt_filter_eval_row(&scan->eval, scan->plan.filter, page, row->first_cell, st));

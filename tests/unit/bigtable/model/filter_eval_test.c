@@ -154,6 +154,28 @@ static void duplicates_have_a_limit(void **state)
     assert_int_equal(ms_bt_filter_eval_row(&f->eval, filter, &f->page, 0, &st), MS_LIMIT);
 }
 
+static void work_has_a_limit(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    const ms_bt_filter *pass = ms_bt_filter_pass_all(&f->arena);
+    const ms_bt_filter *four[4] = {pass, pass, pass, pass};
+    /* 4^8 copies of the row, cut to one cell, and again, and again. */
+    const ms_bt_filter *list[9];
+    for (int i = 0; i < 8; i++) {
+        list[i] = ms_bt_filter_interleave(&f->arena, four, 4);
+    }
+    list[8] = ms_bt_filter_cells_per_row(&f->arena, 4);
+    const ms_bt_filter *blow_up = ms_bt_filter_chain(&f->arena, list, 9);
+    const ms_bt_filter *many[64];
+    for (int i = 0; i < 64; i++) {
+        many[i] = blow_up;
+    }
+    const ms_bt_filter *filter = ms_bt_filter_chain(&f->arena, many, 64);
+    assert_int_equal(ms_bt_filter_eval_row(&f->eval, filter, &f->page, 0, &st), MS_LIMIT);
+    assert_non_null(strstr(st.message, "looks at more than"));
+}
+
 static void rows_sort_by_family_name_and_keep_equal_cells_in_order(void **state)
 {
     fixture *f = *state;
@@ -163,7 +185,8 @@ static void rows_sort_by_family_name_and_keep_equal_cells_in_order(void **state)
     add_cell(&f->page, 0, "p", 1, "1");
     add_cell(&f->page, 0, "p", 1, "2");
     add_cell(&f->page, 0, "p", 9, "0");
-    ms_bt_page_sort_row(&f->page, 0);
+    ms_status st = {0};
+    assert_ok(ms_bt_page_sort_row(&f->page, 0, &st));
     assert_left(f, NULL, "0 1 2 3 4");
 }
 
@@ -180,6 +203,7 @@ int main(void)
         TEST(interleave_keeps_duplicates_in_order),
         TEST(interleave_of_chains_nests),
         TEST(duplicates_have_a_limit),
+        TEST(work_has_a_limit),
         TEST(rows_sort_by_family_name_and_keep_equal_cells_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
