@@ -11,8 +11,9 @@
  *     if (page->cell_count == first_cell) { the row is not returned }
  *
  * Ownership: the evaluator owns its scratch and is reused from row to row. Thread: one at a time.
- * Limits: interleaves duplicate cells; a row may have at most MS_BT_FILTER_CELLS_MAX of them, and all
- * filters together may look at MS_BT_FILTER_WORK_MAX, so that no filter of legal size hangs a scan.
+ * Limits: interleaves duplicate cells; a row may have at most MS_BT_FILTER_CELLS_MAX of them, and
+ * all filters together may look at MS_BT_FILTER_WORK_MAX, so that no filter of legal size hangs a
+ * scan.
  */
 #ifndef MS_BIGTABLE_MODEL_FILTER_EVAL_H
 #define MS_BIGTABLE_MODEL_FILTER_EVAL_H
