@@ -86,6 +86,14 @@ ms_rc ms_catalog_drop(ms_catalog *catalog, ms_str name, bool is_view, bool is_te
     ms_map *map = is_temporary ? &catalog->temporary : &catalog->permanent;
     const ms_table *table = ms_map_get(map, name);
     if (table == NULL) {
+        const ms_map *other = is_temporary ? &catalog->permanent : &catalog->temporary;
+        const ms_table *there = ms_map_get(other, name);
+        if (there != NULL) {
+            ms_status_set(st, MS_UNDEFINED_TABLE, span, "\"%.*s\" is a %s%s", MS_STR_ARG(name),
+                          is_temporary ? "permanent " : "temporary ", sort_name(there));
+            return ms_status_hint(st, "Use DROP %s%s.", is_temporary ? "" : "TEMPORARY ",
+                                  there->is_view ? "VIEW" : "TABLE");
+        }
         return if_exists ? MS_OK : undefined(catalog, name, is_view, span, st);
     }
     if (table->is_view != is_view) {

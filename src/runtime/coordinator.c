@@ -113,7 +113,9 @@ static void env_no_more_splits(ms_enumerator_env *env, uint32_t subtask)
 static void env_fail(ms_enumerator_env *env, const ms_status *st)
 {
     msi_source *source = (msi_source *)env;
-    msi_coordinator_end(source->coordinator, MS_JOB_STATE_FAILED, st);
+    ms_status placed = *st;
+    ms_status_place(&placed, source->pnode->span);
+    msi_coordinator_end(source->coordinator, MS_JOB_STATE_FAILED, &placed);
     msi_actor_wake(&source->coordinator->actor);
 }
 

@@ -165,6 +165,22 @@ static void check(run *r, const slt_record *record, bool in_order, const char *w
 
 /* Records. */
 
+/* Appends a line with the run's directory as ${TMP}, so that expectations hold everywhere. */
+static void append_masked(run *r, ms_str line)
+{
+    size_t length = strlen(r->tmp);
+    while (line.bytes > 0) {
+        const char *found = memmem(line.ptr, line.bytes, r->tmp, length);
+        size_t before = found == NULL ? line.bytes : (size_t)(found - line.ptr);
+        append_actual(r, ms_str_slice(line, 0, before));
+        if (found != NULL) {
+            append_actual(r, ms_str_lit("${TMP}"));
+            before += length;
+        }
+        line = ms_str_slice(line, before, line.bytes);
+    }
+}
+
 /* Renders an error without the line that names file and line. */
 static void render_error(run *r, const ms_status *st, const ms_script *script)
 {
@@ -176,7 +192,7 @@ static void render_error(run *r, const ms_status *st, const ms_script *script)
         end = end == SIZE_MAX ? rest.bytes : end + 1;
         ms_str line = ms_str_slice(rest, 0, end);
         if (!ms_str_starts_with(line, ms_str_lit("slt:"))) {
-            append_actual(r, line);
+            append_masked(r, line);
         }
         rest = ms_str_slice(rest, end, rest.bytes);
     }

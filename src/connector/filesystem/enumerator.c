@@ -168,7 +168,7 @@ static ms_rc fs_snapshot(ms_enumerator *enumerator, ms_buf *out, ms_status *st)
         return ms_status_set(st, MS_CANCELED, ms_span_none, "the files are still being listed");
     }
     MS_TRY(ms_codec_put_u8(out, SNAPSHOT_VERSION, st));
-    MS_TRY(ms_codec_put_u32(out, (uint32_t)(self->path_count - self->next), st));
+    MS_TRY(ms_codec_put_varint(out, self->path_count - self->next, st));
     ms_buf text;
     ms_buf_init(&text, SPLIT_BYTES_MAX);
     ms_rc rc = write_left(self, out, &text, st);

@@ -69,6 +69,15 @@ static bool is_hidden(ms_str name)
     return name.bytes > 0 && (name.ptr[0] == '.' || name.ptr[0] == '_');
 }
 
+static ms_str last_component(ms_str path)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < path.bytes; i++) {
+        start = path.ptr[i] == '/' ? i + 1 : start;
+    }
+    return ms_str_slice(path, start, path.bytes);
+}
+
 /* Fixed depth: directories deeper than DEPTH_MAX are an error, not a loop. */
 static ms_rc list_dir(listing *list, ms_str dir, unsigned depth, ms_status *st)
 {
@@ -116,10 +125,10 @@ static ms_rc list_glob(listing *list, ms_str pattern, bool *found_out, ms_status
     ms_rc rc = MS_OK;
     *found_out = false;
     for (size_t i = 0; result == 0 && rc == MS_OK && i < matches.gl_pathc; i++) {
-        bool found = false;
         ms_str path = ms_arena_copy_str(list->arena, ms_str_cstr(matches.gl_pathv[i]));
-        rc = list_one(list, path, &found, st);
-        *found_out |= found;
+        bool found = false;
+        *found_out = true;
+        rc = is_hidden(last_component(path)) ? MS_OK : list_one(list, path, &found, st);
     }
     globfree(&matches);
     return rc;

@@ -285,7 +285,7 @@ static ms_rc fs_committable(ms_writer *writer, uint64_t checkpoint, ms_buf *out,
         return MS_OK;
     }
     MS_TRY(ms_codec_put_u8(out, COMMITTABLE_VERSION, st));
-    MS_TRY(ms_codec_put_u32(out, count, st));
+    MS_TRY(ms_codec_put_varint(out, count, st));
     fs_part **link = &self->parts;
     while (*link != NULL) {
         fs_part *part = *link;
