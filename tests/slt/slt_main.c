@@ -58,7 +58,8 @@ static bool add_path(plan *p, ms_arena *arena, const char *path)
     }
     bool ok = true;
     for (size_t i = 0; i < count; i++) {
-        bool is_golden = ms_str_ends_with(entries[i].name, ms_str_lit(".slt"));
+        bool is_golden = ms_str_ends_with(entries[i].name, ms_str_lit(".slt")) ||
+                         ms_str_ends_with(entries[i].name, ms_str_lit(".md"));
         if (is_golden || entries[i].kind == MS_FILE_KIND_DIR) {
             ms_str inner = ms_arena_format(arena, "%s/%s", path, entries[i].name.ptr);
             ok = add_path(p, arena, inner.ptr) && ok;
@@ -91,7 +92,7 @@ static int run_plan(const plan *p, const char *tmp_root, bool update)
         slt_file file;
         if (!slt_parse(&arena, p->paths[f], &file)) {
             failed++;
-        } else if (update) {
+        } else if (update && ms_str_ends_with(ms_str_cstr(p->paths[f]), ms_str_lit(".slt"))) {
             bool ok = slt_update(&file, &modes[file.exempt_streaming ? 5 : 0], tmp_root);
             *(ok ? &passed : &failed) += 1;
         } else {

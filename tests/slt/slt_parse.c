@@ -136,6 +136,31 @@ static bool read_record(reader *r, ms_str line)
     return complain(r, "no record begins so");
 }
 
+/*
+ * A page of docs/: everything outside blocks marked slt becomes blanks, so that places stay. Its
+ * rows are compared as multisets.
+ */
+static void keep_examples(ms_arena *arena, slt_file *file)
+{
+    ms_str copy = ms_arena_copy_str(arena, file->text);
+    char *bytes = ms_arena_alloc(arena, copy.bytes + 1, 1);
+    bool inside = false;
+    for (size_t at = 0; at < copy.bytes;) {
+        size_t feed = ms_str_find_byte(copy, '\n', at);
+        size_t end = feed == SIZE_MAX ? copy.bytes : feed + 1;
+        ms_str line = ms_str_slice(copy, at, end);
+        bool is_fence = ms_str_starts_with(line, ms_str_lit("```"));
+        bool opens = ms_str_equals(ms_str_trim(line), ms_str_lit("```slt"));
+        memcpy(bytes + at, line.ptr, line.bytes);
+        if (is_fence || !inside) {
+            memset(bytes + at, ' ', line.bytes - (feed == SIZE_MAX ? 0 : 1));
+        }
+        inside = is_fence ? opens : inside;
+        at = end;
+    }
+    file->text = ms_str_make(bytes, copy.bytes);
+}
+
 bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out)
 {
     ms_status st = {0};
@@ -149,6 +174,9 @@ bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out)
     }
     file_out->text = ms_arena_copy_str(arena, ms_buf_view(&text));
     ms_buf_release(&text);
+    if (ms_str_ends_with(ms_str_cstr(path), ms_str_lit(".md"))) {
+        keep_examples(arena, file_out);
+    }
     file_out->records = ms_arena_array(arena, slt_record, RECORDS_MAX);
     reader r = {file_out, arena, 0, 0};
     ms_str line;
