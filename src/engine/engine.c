@@ -11,6 +11,7 @@
 #include "connector/datagen/datagen.h"
 #include "connector/filesystem/filesystem.h"
 #include "connector/memory/memory.h"
+#include "engine/engine_test.h"
 #include "format/csv.h"
 #include "format/json.h"
 
@@ -26,6 +27,11 @@ static void fill_registry(ms_engine *engine)
     ms_registry_add_connector(registry, &ms_connector_print, &engine->print);
     ms_registry_add_format(registry, &ms_format_csv);
     ms_registry_add_format(registry, &ms_format_json);
+}
+
+void ms_engine_add_connector(ms_engine *engine, const ms_connector *connector, void *service)
+{
+    ms_registry_add_connector(&engine->registry, connector, service);
 }
 
 ms_rc ms_engine_open(const ms_engine_options *options, ms_engine **engine_out, ms_status *st)
