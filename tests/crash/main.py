@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All crash tests: python3 main.py [BUILD_DIR]. Called by run.sh."""
+import harness
+import store
+
+store.cases(harness.case)
+harness.finish()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The embedded Bigtable, killed and without power, again and again over one directory."""
+import os
+
+import powerloss
+from harness import WRITER, Failure, counts, environment, must, rng, run, shim_environment
+
+BATCHES = 100000  # more than a run can write before it is killed
+
+
+def promises(out, mode):
+    """(newest batch that must be there, lines that the parent read)"""
+    acked, synced, opened = [], [], False
+    for line in out.split("\n")[:-1]:
+        what, number = line.split()
+        opened |= what == "opened"
+        if what == "ack":
+            acked.append(int(number))
+        elif what == "synced":
+            synced.append(int(number))
+    must(acked == sorted(acked), "acknowledged out of order")
+    promised = acked if mode in ("group", "killed") else synced
+    return max(promised, default=1 if opened else 0), len(acked)
+
+
+def check(directory):
+    status, out, err = run([WRITER, "check", directory], environment())
+    must(status == 0, f"check ends with {status}: {err.strip()}")
+    return int(out.split()[1])
+
+
+def kill(work, count, mode):
+    """kill -9 at a random moment. The page cache survives, so every acknowledged row does in every mode."""
+    random = rng("kill " + mode)
+    directory = os.path.join(work, "store")
+    last, batches, advanced = 0, 0, 0
+    for i in range(count):
+        seconds = random.choice((0.02, 0.05, 0.1, 0.25)) * random.uniform(0.5, 1.5)
+        command = [WRITER, "write", directory, mode, str(max(last + 1, 2)), str(BATCHES)]
+        status, out, err = run(command, environment(), kill_after=seconds)
+        must(status == -9, f"kill {i}: the writer ends with {status}: {err.strip()}")
+        promised, acked = promises(out, "killed")
+        batches += acked
+        found = check(directory)
+        must(found >= promised, f"kill {i}: batch {promised} was acknowledged, the last is {found}")
+        must(found >= last, f"kill {i}: batch {last} was there after the kill before, now {found}")
+        advanced += found > last
+        last = found
+    must(advanced >= count // 3, f"only {advanced} of {count} runs wrote anything")
+    return f"{count} kills, {batches} acknowledged batches of 21 rows"
+
+
+def seen_by_shim(work):
+    """The journal of a whole run gives the tree that is really there: the shim sees every write."""
+    directory, journal = os.path.join(work, "tree"), os.path.join(work, "journal")
+    os.mkdir(directory)
+    disk = powerloss.Disk(directory)
+    command = [WRITER, "write", os.path.join(directory, "store"), "group", "2", "400"]
+    status, _, err = run(command, shim_environment(directory, journal, 0))
+    must(status == 0, f"the writer ends with {status}: {err.strip()}")
+    records = disk.replay(journal)
+    found = disk.differences(lambda name: name.startswith("LOG"))
+    must(not found, f"the shim has missed changes of {', '.join(found)}")
+    return f"{records} records"
+
+
+def lost_without_sync(work):
+    """The simulation bites: with mode os, where nothing is synced, rows do get lost."""
+    directory, journal = os.path.join(work, "tree"), os.path.join(work, "journal")
+    os.mkdir(directory)
+    disk = powerloss.Disk(directory)
+    store = os.path.join(directory, "store")
+    command = [WRITER, "write", store, "os", "2", str(BATCHES)]
+    status, out, _ = run(command, shim_environment(directory, journal, 400))
+    must(status == -9, f"the writer ends with {status}")
+    disk.replay(journal)
+    powerloss.roll_back(disk, "nothing", 0)
+    acknowledged, _ = promises(out, "killed")
+    found = check(store)
+    must(found < acknowledged, f"nothing was lost: batch {acknowledged} acknowledged, {found} found")
+    return f"{acknowledged - found} of {acknowledged} batches lost, as they may be"
+
+
+def power(work, count, mode):
+    """Power lost after a random change of a file, the disk rolled back to what it must and may hold."""
+    random = rng("power " + mode)
+    directory, journal = os.path.join(work, "tree"), os.path.join(work, "journal")
+    store = os.path.join(directory, "store")
+    os.mkdir(directory)
+    last, promised_total = 0, 0
+    for i in range(count):
+        disk = powerloss.Disk(directory)
+        off_at = random.choice((60, 300, 1500))
+        off_at = random.randint(1, off_at)
+        how = powerloss.MODES[i % len(powerloss.MODES)]
+        command = [WRITER, "write", store, mode, str(max(last + 1, 2)), str(BATCHES)]
+        status, out, err = run(command, shim_environment(directory, journal, off_at))
+        must(status == -9, f"loss {i}: the writer ends with {status}: {err.strip()}")
+        disk.replay(journal)
+        os.remove(journal)
+        powerloss.roll_back(disk, how, f"{i}")
+        promised, acked = promises(out, mode)
+        promised_total += max(promised - last, 0)
+        try:
+            found = check(store)
+        except Failure as failure:
+            raise Failure(f"loss {i} ({how}, after record {off_at}): {failure}") from failure
+        must(found >= promised, f"loss {i} ({how}, after record {off_at}): batch {promised} was promised, {found} found")
+        must(found >= last, f"loss {i} ({how}): batch {last} was there before, {found} now")
+        last = found
+    must(promised_total >= count, f"only {promised_total} batches were promised in {count} runs")
+    return f"{count} losses, {promised_total} promised batches"
+
+
+def cases(case):
+    case("store: kill -9, mode group", kill, counts(25, 500), "group")
+    case("store: kill -9, mode checkpoint", kill, counts(25, 500), "checkpoint")
+    case("store: the shim sees every change", seen_by_shim)
+    case("store: the simulation loses what was not synced", lost_without_sync)
+    case("store: power loss, mode group", power, counts(30, 500), "group")
+    case("store: power loss, mode checkpoint", power, counts(20, 500), "checkpoint")
