@@ -91,6 +91,7 @@ struct ms_execution {
     ms_schema schema;
     const ms_plan *plan;
     ms_job *job;
+    ms_str job_name; /* of job, for the log */
     ms_execution *next_running;
     msi_listing listing;
     struct msi_fold *fold; /* when the final rows of changes are wanted */

@@ -5,7 +5,10 @@
 #include "engine/engine_priv.h"
 
 #include "base/env.h"
+#include "base/log.h"
 #include "type/text.h"
+
+#include <inttypes.h>
 
 #define CELL_TEXT_MAX (512u << 20)
 
@@ -65,6 +68,26 @@ static const ms_pnode *collector(const ms_plan *plan)
     return root->kind == MS_PNODE_COLLECT ? root : NULL;
 }
 
+/* For operators: what a job went on from, and what became of it. */
+static void log_job(const ms_execution *execution, const char *event)
+{
+    static const char *const states[MS_JOB_STATE_COUNT] = {
+        "created", "running", "finished", "stopped", "canceled", "failed",
+    };
+    if (!ms_log_is_on(MS_LOG_INFO)) {
+        return;
+    }
+    ms_job_totals totals;
+    ms_job_totals_now(execution->job, &totals);
+    ms_log(MS_LOG_INFO, "job", event,
+           "job=\"%.*s\" state=%s checkpoint=%" PRIu64 " checkpoints=%" PRIu64
+           " rows_before=%" PRIu64 " rows_read=%" PRIu64 " rows_written=%" PRIu64
+           " restored_entries=%" PRIu64 " restored_splits=%" PRIu64,
+           MS_STR_ARG(execution->job_name), states[ms_job_state_now(execution->job)],
+           totals.checkpoint_id, totals.checkpoints_completed, totals.rows_read_before,
+           totals.rows_read, totals.rows_written, totals.restored_entries, totals.restored_splits);
+}
+
 ms_rc msi_execution_start(ms_execution *execution, ms_status *st)
 {
     ms_engine *engine = execution->script->session->engine;
@@ -79,6 +102,8 @@ ms_rc msi_execution_start(ms_execution *execution, ms_status *st)
         MS_TRY(msi_engine_lock_data(engine, st));
     }
     MS_TRY(ms_job_create(engine->workers, plan, &options, &execution->job, st));
+    execution->job_name = options.name;
+    log_job(execution, "started");
     const ms_pnode *root = collector(plan);
     if (root != NULL) {
         execution->has_rows = true;
@@ -100,6 +125,7 @@ void ms_execution_close(ms_execution *execution)
     }
     if (execution->job != NULL) {
         msi_engine_remove_running(execution->script->session->engine, execution);
+        log_job(execution, "ended");
     }
     if (execution->held != NULL && execution->fold == NULL && !execution->is_listing) {
         ms_batch_drop(execution->held);
