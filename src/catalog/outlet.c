@@ -83,8 +83,19 @@ static void write_lines(ms_iojob *job)
 
 /* The task. */
 
-static void free_outlet(ms_outlet *outlet)
+/*
+ * The end of an outlet. What was accepted before a failure is still for people to see, so that what
+ * the descriptor takes at once is written, here and now: there is nobody left to come back to.
+ */
+static void end_outlet(ms_outlet *outlet)
 {
+    if (outlet->st.code == MS_OK && outlet->job_st.code == MS_OK) {
+        write_lines(&outlet->job);
+    }
+    if (outlet->st.code == MS_OK && outlet->job_st.code == MS_OK && outlet->rest.bytes == 0) {
+        outlet->rest = ms_buf_view(&outlet->buffers[outlet->filled]);
+        write_lines(&outlet->job);
+    }
     ms_buf_release(&outlet->buffers[0]);
     ms_buf_release(&outlet->buffers[1]);
     ms_mem_free(outlet);
@@ -101,7 +112,7 @@ static void come_back(ms_mail *mail)
     ms_outlet *outlet = MS_MAIL_OWNER(mail, ms_outlet, job.mail);
     outlet->is_in_flight = false;
     if (outlet->is_destroyed) {
-        free_outlet(outlet);
+        end_outlet(outlet);
         return;
     }
     if (outlet->job_st.code != MS_OK) {
@@ -146,7 +157,7 @@ void ms_outlet_destroy(ms_outlet *outlet)
         outlet->is_destroyed = true;
         return;
     }
-    free_outlet(outlet);
+    end_outlet(outlet);
 }
 
 bool ms_outlet_has_room(const ms_outlet *outlet)

@@ -34,7 +34,7 @@ typedef struct ms_outlet ms_outlet;
 ms_outlet *ms_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
                             void *arg);
 
-/* Drops what was not written. NULL is fine. */
+/* Writes what the descriptor takes at once, and drops the rest. NULL is fine. */
 void ms_outlet_destroy(ms_outlet *outlet);
 
 /* False when so much waits that no lines should be added. */

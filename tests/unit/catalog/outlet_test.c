@@ -169,17 +169,29 @@ static void a_closed_pipe_is_a_failure_that_stays(void **state)
     ms_outlet_destroy(outlet);
 }
 
-static void destroying_while_a_job_is_out_waits_for_nothing(void **state)
+static void destroying_writes_what_is_taken_at_once(void **state)
 {
     fixture *f = *state;
-    ms_outlet *queued = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
-    add(f, queued, "queued\n");
-    ms_outlet_destroy(queued);
-    run(f);
     char text[100];
-    assert_int_equal(read_some(f, text, sizeof(text)), 7);
-    assert_int_equal(f->progress, 0);
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    assert_int_equal(ms_buf_append(ms_outlet_lines(outlet), ms_str_lit("one\n"), &f->st), MS_OK);
+    ms_outlet_destroy(outlet);
+    assert_int_equal(read_some(f, text, sizeof(text)), 4);
 
+    /* A job is out with the first line; the second is in the other buffer. */
+    outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    add(f, outlet, "first\n");
+    add(f, outlet, "second\n");
+    ms_outlet_destroy(outlet);
+    run(f);
+    size_t got = read_some(f, text, sizeof(text));
+    assert_str_equal(ms_str_make(text, got), "first\nsecond\n");
+    assert_int_equal(f->progress, 0);
+}
+
+static void destroying_while_a_job_waits_waits_for_nothing(void **state)
+{
+    fixture *f = *state;
     ms_outlet *waiting = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
     for (int i = 0; i < 20000; i++) {
         add(f, waiting, "waiting\n");
@@ -221,7 +233,8 @@ int main(void)
         TEST(a_full_pipe_holds_up_its_writer_and_no_job),
         TEST(a_line_longer_than_the_pipe_takes_goes_in_pieces),
         TEST(a_closed_pipe_is_a_failure_that_stays),
-        TEST(destroying_while_a_job_is_out_waits_for_nothing),
+        TEST(destroying_writes_what_is_taken_at_once),
+        TEST(destroying_while_a_job_waits_waits_for_nothing),
         TEST(a_file_takes_everything_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
