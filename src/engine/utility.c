@@ -6,6 +6,7 @@
 
 #include "bind/bind.h"
 #include "func/registry.h"
+#include "sql/keyword.h"
 #include "sql/unparse.h"
 
 typedef struct utility {
@@ -186,6 +187,20 @@ static void show_tables(utility *u, const ms_ast_show *show, bool only_views)
     }
 }
 
+/* Operators are in the registry too; only what can be called by name is shown. */
+static bool is_callable(ms_str name)
+{
+    for (size_t i = 0; i < name.bytes; i++) {
+        char c = name.ptr[i];
+        if ((c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_') {
+            return false;
+        }
+    }
+    ms_keyword keyword = ms_keyword_find(name);
+    return keyword == MS_KEYWORD_NONE || !ms_keyword_is_reserved(keyword) ||
+           ms_keyword_may_name_function(keyword);
+}
+
 static void show_functions(utility *u, const ms_ast_show *show)
 {
     static const char *const names[] = {"function name"};
@@ -196,7 +211,7 @@ static void show_functions(utility *u, const ms_ast_show *show)
     start_listing(u, names, 1, count);
     for (uint32_t i = 0; i < count; i++) {
         ms_str name = ms_fn_name(ms_fn_at(i));
-        if (is_shown(show, name)) {
+        if (is_callable(name) && is_shown(show, name)) {
             add_one(u, name);
         }
     }
