@@ -12,9 +12,10 @@
  *         .nullability = MS_FN_NULLABLE_IF_ANY,
  *         .signatures = add_one_signatures, .signature_count = 1, .eval = add_one};
  *
- * A scalar function lives through three steps. Planning calls infer (or matches the signatures) once
- * per call in the SQL text. Preparing calls specialize once per program: it may look at constant
- * arguments, precompute, and choose the loop that will run. Running calls eval once per batch.
+ * A scalar function lives through three steps. Planning calls infer (or matches the signatures)
+ * once per call in the SQL text. Preparing calls specialize once per program: it may look at
+ * constant arguments, precompute, and choose the loop that will run. Running calls eval once per
+ * batch.
  *
  * Functions work on vectors. Vectors, types and values are opaque; plugins reach them through the
  * host table. A plugin sees flat vectors only.
@@ -160,7 +161,10 @@ typedef struct ms_fn_host {
     ms_str (*type_text)(ms_fn_memory *memory, const ms_type *type);
     bool (*type_is_nullable)(const ms_type *type);
 
-    /* Flat vectors: the values in the layout of their type, and the validity bitmap (NULL: no NULLs). */
+    /*
+     * Flat vectors: the values in the layout of their type, and the validity bitmap (NULL: no
+     * NULLs).
+     */
     const void *(*data)(const ms_vec *vec);
     const uint64_t *(*validity)(const ms_vec *vec);
     ms_str (*string_at)(const ms_vec *vec, uint32_t row);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assigning memory to registers, lanes and selections, and printing programs. One pass backward finds
- * the last use of everything; one pass forward hands out buffers and takes them back. Buffers are kept
- * apart by the width of their values. A result never shares the buffer of an operand of the same
- * instruction, so kernels may assume that they do not overlap.
+ * Assigning memory to registers, lanes and selections, and printing programs. One pass backward
+ * finds the last use of everything; one pass forward hands out buffers and takes them back. Buffers
+ * are kept apart by the width of their values. A result never shares the buffer of an operand of
+ * the same instruction, so kernels may assume that they do not overlap.
  */
 #include "expr/program_priv.h"
 

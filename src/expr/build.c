@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building calls and casts: names are resolved by the registry, operands are cast to what it asks for.
- * The forms are in build_form.c, literals in build_literal.c.
+ * Building calls and casts: names are resolved by the registry, operands are cast to what it asks
+ * for. The forms are in build_form.c, literals in build_literal.c.
  */
 #include "expr/build.h"
 

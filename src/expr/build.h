@@ -15,16 +15,18 @@
  *     "AND" "OR" "NOT"  "=" "<>" "<" "<=" ">" ">="   "IS DISTINCT FROM" "IS NOT DISTINCT FROM"
  *     "IS NULL" "IS NOT NULL" "IS TRUE" "IS NOT TRUE" "IS FALSE" "IS NOT FALSE" "IS UNKNOWN"
  *     "IS NOT UNKNOWN"  "+" "-" (one operand or two) "*" "/" "%"  "||"  "LIKE" "NOT LIKE" (text,
- *     pattern[, escape])  "BETWEEN" "NOT BETWEEN" "BETWEEN SYMMETRIC" "NOT BETWEEN SYMMETRIC" (x, low,
+ *     pattern[, escape])  "BETWEEN" "NOT BETWEEN" "BETWEEN SYMMETRIC" "NOT BETWEEN SYMMETRIC" (x,
+ *     low,
  *     high)  "IN" "NOT IN" (x, element, ...)  "ITEM" (array or map, index or key)
- *     "TRIM BOTH" "TRIM LEADING" "TRIM TRAILING" (text[, characters])  "POSITION" (needle, text[, from])
+ *     "TRIM BOTH" "TRIM LEADING" "TRIM TRAILING" (text[, characters])  "POSITION" (needle, text[,
+ *     from])
  *     "ROW" "ARRAY" "MAP"
  *
- * Literals are not folded here, but a text literal that meets a date or timestamp is read at once, so
- * that its fault is found at planning.
+ * Literals are not folded here, but a text literal that meets a date or timestamp is read at once,
+ * so that its fault is found at planning.
  *
- * Ownership: all results live in the arena. Thread: the planning thread. First error wins; after one,
- * every call fails.
+ * Ownership: all results live in the arena. Thread: the planning thread. First error wins; after
+ * one, every call fails.
  */
 #ifndef MS_EXPR_BUILD_H
 #define MS_EXPR_BUILD_H
@@ -48,8 +50,8 @@ ms_rc ms_build_binary(ms_expr_builder *b, const char *name, const ms_expr *left,
                       const ms_expr *right, ms_span span, const ms_expr **expr_out) MS_MUST_USE;
 
 /*
- * CASE [operand] WHEN w1 THEN t1 ... [ELSE e] END. With an operand (not NULL) each when is compared to
- * it. otherwise NULL: ELSE NULL.
+ * CASE [operand] WHEN w1 THEN t1 ... [ELSE e] END. With an operand (not NULL) each when is compared
+ * to it. otherwise NULL: ELSE NULL.
  */
 ms_rc ms_build_case(ms_expr_builder *b, const ms_expr *operand, const ms_expr *const *whens,
                     const ms_expr *const *thens, uint32_t count, const ms_expr *otherwise,
@@ -73,8 +75,8 @@ ms_rc ms_build_field(ms_expr_builder *b, const ms_expr *row, ms_str name, ms_spa
                      const ms_expr **expr_out) MS_MUST_USE;
 
 /*
- * Casts every expression to the common type of all: columns of VALUES and of set operations. what is
- * named in the error ("column 2 of UNION").
+ * Casts every expression to the common type of all: columns of VALUES and of set operations. what
+ * is named in the error ("column 2 of UNION").
  */
 ms_rc ms_build_common(ms_expr_builder *b, const ms_expr **exprs, uint32_t count, const char *what,
                       ms_span span) MS_MUST_USE;

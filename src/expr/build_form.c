@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Building the forms: what looks like a call, or is spelled as syntax, and decides which of its
- * operands run: AND OR CASE IF COALESCE IFNULL NULLIF BETWEEN IN. Several are rewritten into others; an
- * operand that is then needed twice is bound by LET unless it is a column or constant.
+ * operands run: AND OR CASE IF COALESCE IFNULL NULLIF BETWEEN IN. Several are rewritten into
+ * others; an operand that is then needed twice is bound by LET unless it is a column or constant.
  */
 #include "expr/expr_priv.h"
 #include "func/typing.h"
@@ -250,7 +250,9 @@ static bool is_exact(const ms_type *type)
     return type->kind == MS_TYPE_DECIMAL || ms_type_is_integer(type);
 }
 
-/* True when bringing both to the common type keeps every digit, so that equality stays what it is. */
+/*
+ * True when bringing both to the common type keeps every digit, so that equality stays what it is.
+ */
 static bool is_lossless(const ms_type *a, const ms_type *b, const ms_type *common)
 {
     if (!is_exact(a) || !is_exact(b)) {

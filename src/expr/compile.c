@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiling expressions into a program. Constant parts are folded first; then one walk emits
- * instructions, with local value numbering: the same function of the same registers is computed once, if
- * the first place runs over all rows that the second one needs and their faults have one place. Nothing moves out of a branch that may
- * not be taken. Buffers are assigned at the end (allocate.c).
+ * instructions, with local value numbering: the same function of the same registers is computed
+ * once, if the first place runs over all rows that the second one needs and their faults have one
+ * place. Nothing moves out of a branch that may not be taken. Buffers are assigned at the end
+ * (allocate.c).
  */
 #include "base/limits.h"
 #include "expr/interp.h"
@@ -158,8 +159,8 @@ static bool same_instr(const compiler *c, const msi_instr *a, const msi_instr *b
         a->arg_count != b->arg_count || !ms_type_equals(c->regs.items[a->out].type, type)) {
         return false;
     }
-    /* What can fail is shared only if its faults would have one place; and two casts to one type differ
-     * when one of them fails and the other gives NULL. */
+    /* What can fail is shared only if its faults would have one place; and two casts to one type
+     * differ when one of them fails and the other gives NULL. */
     if (a->op == MSI_OP_CALL && (a->prepared.can_fail != b->prepared.can_fail ||
                                  (a->prepared.can_fail && !same_site(c, a->site, b->site)))) {
         return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Running programs. An evaluator has one vector for each register, filled in by the instructions in
- * order. Vectors of plain values use buffers made at creation; nested values, flattened inputs and the
- * bytes of strings live in an arena and a heap that are emptied at the start of a run.
+ * order. Vectors of plain values use buffers made at creation; nested values, flattened inputs and
+ * the bytes of strings live in an arena and a heap that are emptied at the start of a run.
  *
- * Invariants between instructions: a row that failed is NULL in the register's validity and in its lane;
- * what rows outside an instruction's selection hold is unspecified, in values, validity and lane, and
- * nobody looks.
+ * Invariants between instructions: a row that failed is NULL in the register's validity and in its
+ * lane; what rows outside an instruction's selection hold is unspecified, in values, validity and
+ * lane, and nobody looks.
  */
 #include "base/memory.h"
 #include "expr/interp.h"
@@ -545,7 +545,9 @@ static void run_instr(ms_evaluator *ev, const msi_instr *instr)
 
 /* Failures that count. */
 
-/* The first row of the selection in the lane, if it comes before the one known, or is further left. */
+/*
+ * The first row of the selection in the lane, if it comes before the one known, or is further left.
+ */
 static void find_failure(ms_evaluator *ev, uint32_t reg, msi_rows in, ms_eval_error *error)
 {
     const ms_fn_lane *lane = lane_of(ev, reg);

@@ -6,7 +6,8 @@
  *     kind        children                       besides
  *     COLUMN      -                              index: the input column
  *     CONST       -                              value
- *     CALL        the arguments                  fn: a resolved function; arguments have the types it wants
+ *     CALL        the arguments                  fn: a resolved function; arguments have the types
+ *     it wants
  *     AND OR      two or more                    run left to right, as far as needed
  *     CASE        c1, r1, c2, r2, ..., else      always an odd number
  *     IF          condition, then, else
@@ -14,22 +15,23 @@
  *     CAST        x                              the target is the node's type
  *     TRY_CAST    x                              same; NULL where CAST fails
  *     FIELD       a ROW                          index: the field
- *     LET         value, body                    index: the number by which the body refers to the value
+ *     LET         value, body                    index: the number by which the body refers to the
+ *     value
  *     REF         -                              index: that number, of a LET above
  *
- * LET is for an operand that SQL writes once and its meaning uses twice (x BETWEEN a AND b, CASE x WHEN):
- * it is computed once, and trees stay as large as their text. A fault of the value counts where the body
- * refers to it.
+ * LET is for an operand that SQL writes once and its meaning uses twice (x BETWEEN a AND b, CASE x
+ * WHEN): it is computed once, and trees stay as large as their text. A fault of the value counts
+ * where the body refers to it.
  *
  * Everything else (comparison, arithmetic, NOT, IS NULL, LIKE, IN, ROW, ARRAY and MAP constructors,
  * item access) is a CALL. Nodes are made by expr/build.h, which finds functions and adds the casts;
  * the raw constructors here are for rewriting and check nothing.
  *
- * A node may have several parents as long as the shared part is deterministic (ms_expr_is_shareable);
- * a program computes it once where it can.
+ * A node may have several parents as long as the shared part is deterministic
+ * (ms_expr_is_shareable); a program computes it once where it can.
  *
- * Ownership: nodes, types and values live in one arena, with the spans pointing into the statement's
- * text; ms_expr_copy moves a tree to another lifetime. Thread: any, read only.
+ * Ownership: nodes, types and values live in one arena, with the spans pointing into the
+ * statement's text; ms_expr_copy moves a tree to another lifetime. Thread: any, read only.
  * Limits: depth at most MS_LIMIT_EXPR_DEPTH plus the levels that the builder adds.
  */
 #ifndef MS_EXPR_EXPR_H
@@ -124,8 +126,8 @@ void ms_expr_walk(const ms_expr *expr, ms_expr_visit visit, void *ctx);
 /* Sets the bit of every column used; the bitmap has room for the input's columns. */
 void ms_expr_columns(const ms_expr *expr, uint64_t *bits);
 
-/* Adds the conjuncts of a condition to list, left to right: "a AND (b AND c)" has three. Returns how
- * many there are, writes at most list_max. */
+/* Adds the conjuncts of a condition to list, left to right: "a AND (b AND c)" has three. Returns
+ * how many there are, writes at most list_max. */
 uint32_t ms_expr_conjuncts(const ms_expr *expr, const ms_expr **list, uint32_t list_max);
 
 /* Rewriting. Parts that do not change are shared with the original. */
@@ -153,10 +155,11 @@ ms_str ms_expr_text(ms_arena *arena, const ms_expr *expr, const ms_schema *input
 
 /*
  * The stored form, part of plan text version 1: one s-expression,
- *     (call "*" "DECIMAL(23, 3)" 7 22 (col 2 "BIGINT" 7 12) (const "DECIMAL(3, 3) NOT NULL" 15 20 "0.908"))
- * Reading checks everything that it builds on: kinds, counts, types, depth, functions by name; what does
- * not fit is MS_CORRUPT_DATA. Shared parts are written at each place. *text_inout moves behind what was
- * read.
+ *     (call "*" "DECIMAL(23, 3)" 7 22 (col 2 "BIGINT" 7 12) (const "DECIMAL(3, 3) NOT NULL" 15 20
+ *     "0.908"))
+ * Reading checks everything that it builds on: kinds, counts, types, depth, functions by name; what
+ * does not fit is MS_CORRUPT_DATA. Shared parts are written at each place. *text_inout moves behind
+ * what was read.
  */
 ms_rc ms_expr_write(ms_buf *buf, const ms_expr *expr, ms_status *st) MS_MUST_USE;
 ms_rc ms_expr_read(ms_arena *arena, ms_str *text_inout, const ms_expr **expr_out,

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stored form of expressions: s-expressions of words, numbers and quoted texts, part of plan text
- * version 1. It is read back from files that may be damaged or forged, so the reader checks all that
- * programs rely on: counts of children, types of conditions, fields within their row, functions that
- * resolve to the very types that are written.
+ * The stored form of expressions: s-expressions of words, numbers and quoted texts, part of plan
+ * text version 1. It is read back from files that may be damaged or forged, so the reader checks
+ * all that programs rely on: counts of children, types of conditions, fields within their row,
+ * functions that resolve to the very types that are written.
  *
  *     (col INDEX TYPE START END)
- *     (const TYPE START END VALUE)            VALUE: null, or a text, or (VALUE ...) for nested values
- *     (call NAME TYPE START END CHILD ...)    and or case if coalesce cast trycast: the same without NAME
+ *     (const TYPE START END VALUE)            VALUE: null, or a text, or (VALUE ...) for nested
+ *     values
+ *     (call NAME TYPE START END CHILD ...)    and or case if coalesce cast trycast: the same
+ *     without NAME
  *     (field INDEX TYPE START END CHILD)      let: the same with two children; ref: with none
  *
- * NAME and TYPE are texts in double quotes with \\ and \" escaped; VALUE is the text of CAST to STRING,
- * hexadecimal for bytes, unscaled digits for decimals, and the stored integer for everything else that
- * is stored as one; floats are their bits in hexadecimal.
+ * NAME and TYPE are texts in double quotes with \\ and \" escaped; VALUE is the text of CAST to
+ * STRING, hexadecimal for bytes, unscaled digits for decimals, and the stored integer for
+ * everything else that is stored as one; floats are their bits in hexadecimal.
  */
 #include "expr/expr.h"
 

@@ -18,8 +18,8 @@ ms_rc msi_build_form(ms_expr_builder *b, const ms_fn *fn, const ms_expr *const *
                      uint32_t count, ms_span span, const ms_expr **expr_out) MS_MUST_USE;
 
 /*
- * Makes the argument one of the wanted type: nothing, a typed NULL, a cast. Text that meets a date or
- * timestamp is read at once when it is constant, and otherwise by TRY_CAST.
+ * Makes the argument one of the wanted type: nothing, a typed NULL, a cast. Text that meets a date
+ * or timestamp is read at once when it is constant, and otherwise by TRY_CAST.
  */
 ms_rc msi_build_convert(ms_expr_builder *b, const ms_expr *expr, const ms_type *wanted,
                         const ms_expr **expr_out) MS_MUST_USE;
@@ -28,8 +28,8 @@ ms_rc msi_build_convert(ms_expr_builder *b, const ms_expr *expr, const ms_type *
 const ms_expr *msi_build_fold(ms_expr_builder *b, const ms_expr *expr);
 
 /*
- * An operand that is used more than once: *use_out is what to write in its place. When *let_out is not
- * UINT32_MAX, the result must be wrapped by msi_build_let.
+ * An operand that is used more than once: *use_out is what to write in its place. When *let_out is
+ * not UINT32_MAX, the result must be wrapped by msi_build_let.
  */
 typedef struct msi_shared {
     const ms_expr *value;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions as SQL-like text for EXPLAIN: operators as they are written, with parentheses only where
- * the precedence of Flink's SQL needs them. The text is for people; plans are stored in another form
- * (expr_codec.c).
+ * Expressions as SQL-like text for EXPLAIN: operators as they are written, with parentheses only
+ * where the precedence of Flink's SQL needs them. The text is for people; plans are stored in
+ * another form (expr_codec.c).
  *
  * The text is built in a buffer of bounded size; what is longer is cut and ends in "...".
  */

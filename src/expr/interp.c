@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The scalar interpreter: one recursive function over the kinds of nodes. A call evaluates all its
- * arguments, also after one failed, because the fault that counts is the leftmost of the row, not the
- * first one met.
+ * arguments, also after one failed, because the fault that counts is the leftmost of the row, not
+ * the first one met.
  */
 #include "expr/interp.h"
 
 #include "func/cast.h"
 
-/* A fault is a status in the arena; NULL is none. Statuses are large, so they stay off the stack. */
+/*
+ * A fault is a status in the arena; NULL is none. Statuses are large, so they stay off the stack.
+ */
 typedef const ms_status *fault;
 
 /* The values of LETs, innermost first. A fault is kept, too: it counts where it is referred to. */

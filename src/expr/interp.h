@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scalar interpreter: evaluates a typed expression for one row, over values, by walking the tree.
- * It is written for clarity and shares no code with the vector kernels, so that the two check each
- * other; it words the errors of failing rows, folds constants, and evaluates conditions whose columns
- * do not come from one batch (pattern matching, join residuals).
+ * The scalar interpreter: evaluates a typed expression for one row, over values, by walking the
+ * tree. It is written for clarity and shares no code with the vector kernels, so that the two check
+ * each other; it words the errors of failing rows, folds constants, and evaluates conditions whose
+ * columns do not come from one batch (pattern matching, join residuals).
  *
  *     ms_interp in = {.arena = scratch, .config = config, .column = read_column, .ctx = row};
  *     ms_value value;
  *     MS_TRY(ms_interp_eval(&in, expr, &value, st));
  *
- * An error has the span of the expression that failed. As everywhere, of two faults in one row the one
- * whose span starts leftmost is reported, and one in a branch that is not taken is none.
+ * An error has the span of the expression that failed. As everywhere, of two faults in one row the
+ * one whose span starts leftmost is reported, and one in a branch that is not taken is none.
  *
  * Ownership: the value borrows from the row, from constants, or from the arena. Thread: any.
  */

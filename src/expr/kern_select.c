@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splitting, merging and logic. Conditions are bytes; 64 of them are packed into a word first, so that
- * NULLs and failures are masked by words and a word without hits costs next to nothing. A word with few
- * hits is taken apart bit by bit; one with many is written without branches.
+ * Splitting, merging and logic. Conditions are bytes; 64 of them are packed into a word first, so
+ * that NULLs and failures are masked by words and a word without hits costs next to nothing. A word
+ * with few hits is taken apart bit by bit; one with many is written without branches.
  *
  * tidy: no-unit-test: program_test.c and the property test run every loop
  */
@@ -173,7 +173,8 @@ MS_CLONES void msi_logic_values(uint8_t *restrict out, const uint8_t *restrict a
 }
 
 /*
- * Words of 64 rows: known TRUE and known FALSE of both sides, combined, then the values written back.
+ * Words of 64 rows: known TRUE and known FALSE of both sides, combined, then the values written
+ * back.
  */
 MS_CLONES void msi_logic_nullable(uint8_t *restrict out, uint64_t *restrict out_valid,
                                   const uint8_t *restrict a, const uint64_t *valid_a,

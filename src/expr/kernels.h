@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops over selections and conditions: splitting rows by a BOOLEAN, merging the branches of a form, and
- * three-valued logic.
+ * Loops over selections and conditions: splitting rows by a BOOLEAN, merging the branches of a
+ * form, and three-valued logic.
  *
  * Thread: any.
  */
@@ -10,7 +10,9 @@
 
 #include "expr/program_priv.h"
 
-/* What a split looks at. values NULL: the test is for NULL. The mask is that of a constant vector. */
+/*
+ * What a split looks at. values NULL: the test is for NULL. The mask is that of a constant vector.
+ */
 typedef struct msi_condition {
     const uint8_t *values;
     const uint64_t *valid;  /* NULL: no NULLs */

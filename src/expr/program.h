@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program is the compiled form of a filter and a list of output expressions over one input: a flat
- * list of vector instructions with registers, const and shared. An evaluator is its running instance:
- * registers for rows_max rows, reused batch after batch.
+ * A program is the compiled form of a filter and a list of output expressions over one input: a
+ * flat list of vector instructions with registers, const and shared. An evaluator is its running
+ * instance: registers for rows_max rows, reused batch after batch.
  *
  *     const ms_program *program;
  *     MS_TRY(ms_program_compile(job_arena, &spec, &program, st));          once, at planning
@@ -19,14 +19,15 @@
  *     }
  *
  * Columns that are passed through are borrowed from the batch; computed ones live in the evaluator
- * until its next run; strings that a function made live there too. Nothing is allocated per batch after
- * warm-up. Row positions, row kinds and the selection of the input stay; a filter narrows the selection.
+ * until its next run; strings that a function made live there too. Nothing is allocated per batch
+ * after warm-up. Row positions, row kinds and the selection of the input stay; a filter narrows the
+ * selection.
  *
- * Errors. A failing row is not an exception: every value carries a lane of failed rows. CASE, IF, AND,
- * OR, COALESCE and the filter run their parts under a narrowed selection, so that the fault of a row
- * counts only when its value is consumed. Of the faults that count, the run reports the one of the
- * lowest row, and in that row the one whose span starts leftmost. The frame then holds the live rows
- * before it, to be emitted first.
+ * Errors. A failing row is not an exception: every value carries a lane of failed rows. CASE, IF,
+ * AND, OR, COALESCE and the filter run their parts under a narrowed selection, so that the fault of
+ * a row counts only when its value is consumed. Of the faults that count, the run reports the one
+ * of the lowest row, and in that row the one whose span starts leftmost. The frame then holds the
+ * live rows before it, to be emitted first.
  *
  * Thread: a program: any; an evaluator: one task. Limits: rows_max is at most MS_BATCH_ROWS_MAX.
  */
@@ -75,18 +76,20 @@ typedef struct ms_eval_error {
 } ms_eval_error;
 
 /*
- * Evaluates one batch. The frame holds the result for the live rows before the first failing one, all
- * of them when there is none.
+ * Evaluates one batch. The frame holds the result for the live rows before the first failing one,
+ * all of them when there is none.
  */
 void ms_evaluator_run(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame_out,
                       ms_eval_error *error_out);
 
-/* Fills st with the reported error: code, span, and a message with the value at fault. Returns its code.
- * Call before the next run and while the batch is alive. */
+/* Fills st with the reported error: code, span, and a message with the value at fault. Returns its
+ * code. Call before the next run and while the batch is alive. */
 ms_rc ms_evaluator_explain(ms_evaluator *ev, const ms_batch *batch, const ms_eval_error *error,
                            ms_status *st);
 
-/* Integer results that wrapped and decimal results that became NULL, since the evaluator was made. */
+/*
+ * Integer results that wrapped and decimal results that became NULL, since the evaluator was made.
+ */
 uint64_t ms_evaluator_overflows(const ms_evaluator *ev);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * The inside of a program: what compile.c makes and evaluate.c runs.
  *
- * A program is a list of instructions over registers. A register is written by one instruction (a merge
- * register by a CLEAR and the MERGEs or LOGICs that follow it) and is an input column, a constant, or
- * computed. Every instruction runs over a selection; selection 0 is the batch's, others are made by
- * SPLIT from their parent.
+ * A program is a list of instructions over registers. A register is written by one instruction (a
+ * merge register by a CLEAR and the MERGEs or LOGICs that follow it) and is an input column, a
+ * constant, or computed. Every instruction runs over a selection; selection 0 is the batch's,
+ * others are made by SPLIT from their parent.
  *
  *     CASE WHEN a > 0 THEN b / a ELSE 0 END
  *
@@ -17,8 +17,8 @@
  *     merge r4 <- r2               over s2
  *
  * Registers, lanes and selections share buffers by lifetime: a buffer is free again behind the last
- * instruction that reads what is in it. A register whose value points into another's memory (a field of
- * a row, a row made of columns) keeps that one alive.
+ * instruction that reads what is in it. A register whose value points into another's memory (a
+ * field of a row, a row made of columns) keeps that one alive.
  *
  * Thread: a program is const; an evaluator belongs to one task.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signatures of aggregate functions. What they do with rows is exec/'s; here is which argument types
- * they take and what comes out: SUM keeps integers and floats and widens decimals to 38 digits, AVG of
- * integers is an integer, MIN and MAX keep the type, and everything but COUNT is nullable when no row
- * may have a value.
+ * Signatures of aggregate functions. What they do with rows is exec/'s; here is which argument
+ * types they take and what comes out: SUM keeps integers and floats and widens decimals to 38
+ * digits, AVG of integers is an integer, MIN and MAX keep the type, and everything but COUNT is
+ * nullable when no row may have a value.
  */
 #include "func/registry.h"
 #include "func/typing.h"

@@ -32,8 +32,8 @@ struct ms_fn_memory {
 };
 
 /*
- * Bytes that the strings of one batch may take in an evaluator, before rows fail with MS_LIMIT: some
- * strings of the largest size, and no more than a small machine has.
+ * Bytes that the strings of one batch may take in an evaluator, before rows fail with MS_LIMIT:
+ * some strings of the largest size, and no more than a small machine has.
  */
 #define MS_CALL_HEAP_BYTES_MAX (512u << 20)
 
@@ -116,8 +116,8 @@ static inline void ms_call_fail(ms_fn_call *call, uint32_t row, ms_rc code)
 }
 
 /*
- * Makes the validity of the result the conjunction of the arguments'. False when that leaves no row,
- * because a constant argument is NULL; the result is all NULL then.
+ * Makes the validity of the result the conjunction of the arguments'. False when that leaves no
+ * row, because a constant argument is NULL; the result is all NULL then.
  */
 bool ms_call_join_validity(ms_fn_call *call);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Casts over vectors. Preparing chooses one loop for the pair of types; loops over numbers are kernels,
- * loops over text handle one row at a time. Nested values go through the scalar form row by row: they
- * are rare, and their parts can be of any type.
+ * Casts over vectors. Preparing chooses one loop for the pair of types; loops over numbers are
+ * kernels, loops over text handle one row at a time. Nested values go through the scalar form row
+ * by row: they are rare, and their parts can be of any type.
  */
 #include "func/cast.h"
 
@@ -88,6 +88,22 @@ static void eval_exact_to_decimal(ms_fn_call *call)
         if (ms_decimal_rescale(v, state->to->precision, state->to->scale, &unscaled)) {
             msi_store_wide(out, state->to->phys, row, unscaled);
         } else {
+            overflow_row(call, row);
+        }
+    });
+}
+
+/* A wide decimal into a narrow one of the same scale: only the range decides. */
+static void eval_narrow_decimal(ms_fn_call *call)
+{
+    const cast_state *state = call->state;
+    ms_arg a = ms_arg_of(call, 0);
+    int64_t *out = call->result->data;
+    ms_i128 limit = ms_decimal_pow10[state->to->precision];
+    MS_CALL_ROWS(call, row, {
+        ms_i128 value = *MS_ARG_AT(a, ms_i128, row);
+        out[row] = (int64_t)value;
+        if (value >= limit || value <= -limit) {
             overflow_row(call, row);
         }
     });
@@ -212,15 +228,20 @@ static void eval_from_text(ms_fn_call *call)
 
 /* Values to text. */
 
-/* Writes a view of `text`, cut and padded to the target. Bytes must outlive the batch or be short. */
+/*
+ * Writes a view of `text`, cut and padded to the target. Bytes must outlive the batch or be short.
+ */
 static void put_sized(ms_fn_call *call, const cast_state *state, uint32_t row, ms_str text,
                       bool is_borrowed)
 {
     const ms_type *to = state->to;
     bool is_text = ms_type_is_character(to);
     size_t wanted = (size_t)to->precision;
-    size_t length = is_text ? ms_utf8_length(text) : text.bytes;
-    bool pads = (to->kind == MS_TYPE_CHAR || to->kind == MS_TYPE_BINARY) && length < wanted;
+    bool is_fixed = to->kind == MS_TYPE_CHAR || to->kind == MS_TYPE_BINARY;
+    /* A text has no more characters than bytes, so most need no counting. */
+    bool counts = is_text && (is_fixed || text.bytes > wanted);
+    size_t length = counts ? ms_utf8_length(text) : text.bytes;
+    bool pads = is_fixed && length < wanted;
     if (length > wanted) {
         text.bytes = is_text ? ms_utf8_offset(text, wanted) : wanted;
     }
@@ -389,7 +410,11 @@ static ms_fn_eval choose_decimal(cast_state *state, ms_fn_prepared *out)
     int32_t up = state->to->scale - scale;
     bool is_wide = from->phys == MS_PHYS_I64 || from->phys == MS_PHYS_I128;
     bool fits = up >= 0 && state->to->precision - state->to->scale >= precision - scale;
-    if (!is_wide || !fits || (from->phys == MS_PHYS_I128 && state->to->phys == MS_PHYS_I64)) {
+    bool narrows = from->phys == MS_PHYS_I128 && state->to->phys == MS_PHYS_I64;
+    if (narrows && up == 0) {
+        return eval_narrow_decimal;
+    }
+    if (!is_wide || !fits || narrows) {
         return eval_exact_to_decimal;
     }
     state->scaled = (msi_scaled){from->phys, 1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiling and applying date patterns: a list of items, each a field with its widths or a literal
- * byte. A field that is followed at once by fields of fixed width leaves them their digits, as java.time
- * does it ("adjacent value parsing").
+ * byte. A field that is followed at once by fields of fixed width leaves them their digits, as
+ * java.time does it ("adjacent value parsing").
  */
 #include "func/datepattern.h"
 

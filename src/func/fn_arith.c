@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * + - * / % MOD, unary + and -, and ABS over numbers. (Dates and intervals are in fn_interval.c, which
- * these hand over to.) Integers wrap, or fail where the session asks for it; division of integers and
- * decimals by zero fails; floats follow IEEE 754; a decimal that does not fit its type becomes NULL.
+ * + - * / % MOD, unary + and -, and ABS over numbers. (Dates and intervals are in fn_interval.c,
+ * which these hand over to.) Integers wrap, or fail where the session asks for it; division of
+ * integers and decimals by zero fails; floats follow IEEE 754; a decimal that does not fit its type
+ * becomes NULL.
  *
- * Decimals have three classes, chosen when the call is specialized: results of up to 18 digits in 64
- * bits, of up to 38 in 128 bits, neither of which can overflow by the choice of the result type; and
- * results whose type was cut to 38 digits, which are computed in 256 bits and checked.
+ * Decimals have three classes, chosen when the call is specialized: results of up to 18 digits in
+ * 64 bits, of up to 38 in 128 bits, neither of which can overflow by the choice of the result type;
+ * and results whose type was cut to 38 digits, which are computed in 256 bits and checked.
  */
 #include "func/fn_arith.h"
 
@@ -37,8 +38,8 @@ typedef struct arith_state {
 /* Types. */
 
 /*
- * What the kernels take: integers and floats in the common type; exact numbers beside a decimal as they
- * are, integers widened to BIGINT.
+ * What the kernels take: integers and floats in the common type; exact numbers beside a decimal as
+ * they are, integers widened to BIGINT.
  */
 static void want_operands(ms_fn_infer *in)
 {
@@ -241,6 +242,17 @@ static decimal_fn decimal_fn_of(ms_arith op)
     return table[op];
 }
 
+/* A decimal that does not fit. */
+static void report_lost(ms_fn_call *call, const arith_state *state, uint32_t row)
+{
+    call->overflows++;
+    if (state->overflow_is_error) {
+        ms_call_fail(call, row, MS_NUMERIC_OUT_OF_RANGE);
+    } else {
+        ms_call_null(call, row);
+    }
+}
+
 static void eval_decimal_checked(ms_fn_call *call)
 {
     const arith_state *state = call->state;
@@ -258,12 +270,55 @@ static void eval_decimal_checked(ms_fn_call *call)
         } else if (apply(x, y, state->precision, state->scale, &unscaled)) {
             msi_store_wide(out, state->to, row, unscaled);
         } else {
-            call->overflows++;
-            if (state->overflow_is_error) {
-                ms_call_fail(call, row, MS_NUMERIC_OUT_OF_RANGE);
-            } else {
-                ms_call_null(call, row);
-            }
+            report_lost(call, state, row);
+        }
+    });
+}
+
+/*
+ * Division of 64-bit decimals whose scaled dividend has 38 digits at most. Rounding once, here, and
+ * rounding first to 38 significant digits, as ms_decimal_divide() does, could differ only if the
+ * quotient were nearer to a half than 10^(its digits - 38) without being one; but it is at least 1
+ * / (2 * divisor) away, and a divisor of 64 bits and a quotient of 19 digits leave room. Longer
+ * quotients go the other way.
+ */
+static bool divide_narrow(const arith_state *state, int64_t x, int64_t y, ms_i128 *out)
+{
+    ms_i128 dividend = x * state->scaled_a.factor;
+    ms_i128 quotient = dividend / y;
+    ms_i128 rest = dividend % y;
+    if (quotient >= ms_decimal_pow10[19] || quotient <= -ms_decimal_pow10[19]) {
+        return false;
+    }
+    bool is_up = (rest < 0 ? -rest : rest) * 2 >= (y < 0 ? -(ms_i128)y : y);
+    bool is_negative = (x < 0) != (y < 0);
+    *out = quotient + (is_up ? (is_negative ? -1 : 1) : 0);
+    return true;
+}
+
+static void eval_divide_narrow(ms_fn_call *call)
+{
+    const arith_state *state = call->state;
+    ms_arg a = ms_arg_of(call, 0);
+    ms_arg b = ms_arg_of(call, 1);
+    void *out = call->result->data;
+    MS_CALL_ROWS(call, row, {
+        int64_t x = *MS_ARG_AT(a, int64_t, row);
+        int64_t y = *MS_ARG_AT(b, int64_t, row);
+        ms_i128 unscaled = 0;
+        if (y == 0) {
+            ms_call_fail(call, row, MS_DIVISION_BY_ZERO);
+            continue;
+        }
+        bool ok =
+            (divide_narrow(state, x, y, &unscaled) &&
+             ms_decimal_fits(unscaled, state->precision)) ||
+            ms_decimal_divide((ms_decimal){x, state->scale_a}, (ms_decimal){y, state->scale_b},
+                              state->precision, state->scale, &unscaled);
+        if (ok) {
+            msi_store_wide(out, state->to, row, unscaled);
+        } else {
+            report_lost(call, state, row);
         }
     });
 }
@@ -290,6 +345,21 @@ static bool is_uncut(const arith_state *state, const ms_fn_plan *plan)
                                      precision <= MS_TYPE_DECIMAL_PRECISION_MAX);
 }
 
+/* Both in 64 bits, and the dividend scaled for the result in 38 digits. */
+static bool can_divide_narrow(arith_state *state, const ms_fn_plan *plan)
+{
+    int32_t precision = 0;
+    int32_t scale = 0;
+    ms_typing_decimal_of(plan->arg_types[0], &precision, &scale);
+    int32_t up = state->scale - state->scale_a + state->scale_b;
+    if (state->op != MS_ARITH_DIV || state->phys_a != MS_PHYS_I64 || state->phys_b != MS_PHYS_I64 ||
+        up < 0 || precision + up > MS_TYPE_DECIMAL_PRECISION_MAX) {
+        return false;
+    }
+    state->scaled_a = (msi_scaled){MS_PHYS_I64, ms_decimal_pow10[up]};
+    return true;
+}
+
 static ms_rc specialize_decimal(ms_fn_plan *plan, arith_state *state)
 {
     state->phys_a = plan->arg_types[0]->phys;
@@ -303,7 +373,7 @@ static ms_rc specialize_decimal(ms_fn_plan *plan, arith_state *state)
         bool is_safe =
             divisor != NULL && !divisor->is_null && msi_value_decimal(divisor).unscaled != 0;
         plan->can_fail = state->overflow_is_error || (divides && !is_safe);
-        plan->eval = eval_decimal_checked;
+        plan->eval = can_divide_narrow(state, plan) ? eval_divide_narrow : eval_decimal_checked;
         return MS_OK;
     }
     bool scales = state->op != MS_ARITH_MUL;
@@ -528,7 +598,9 @@ static ms_rc scalar_float(const ms_fn_scalar_call *call, ms_arith op, ms_value *
 {
     double x = call->args[0].u.f;
     double y = call->args[1].u.f;
-    /* A FLOAT result is the double result rounded once more, which is exact for these operations. */
+    /*
+     * A FLOAT result is the double result rounded once more, which is exact for these operations.
+     */
     double f = op == MS_ARITH_ADD   ? x + y
                : op == MS_ARITH_SUB ? x - y
                : op == MS_ARITH_MUL ? x * y

@@ -2,9 +2,9 @@
 /*
  * = <> < <= > >= and IS [NOT] DISTINCT FROM.
  *
- * Both sides are cast to a common type where that loses nothing; exact numbers are compared by value
- * instead, since a common decimal type may have to give up digits. Text beside a date or timestamp is
- * read as one (the builder makes that cast give NULL for text that is none).
+ * Both sides are cast to a common type where that loses nothing; exact numbers are compared by
+ * value instead, since a common decimal type may have to give up digits. Text beside a date or
+ * timestamp is read as one (the builder makes that cast give NULL for text that is none).
  */
 #include "func/func_priv.h"
 #include "func/kernels.h"

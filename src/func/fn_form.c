@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The forms: names that the registry knows but that are no functions, since they choose which of their
- * arguments run, or stand for other expressions. expr/build.c makes nodes of them, and types them.
+ * The forms: names that the registry knows but that are no functions, since they choose which of
+ * their arguments run, or stand for other expressions. expr/build.c makes nodes of them, and types
+ * them.
  *
  * tidy: no-unit-test: a table; build_test.c of expr/ has its cases
  */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * + - * / where an operand is an interval: dates, times and timestamps plus or minus intervals, sums
- * of intervals, multiples and parts of intervals.
+ * + - * / where an operand is an interval: dates, times and timestamps plus or minus intervals,
+ * sums of intervals, multiples and parts of intervals.
  *
- * A month interval moves a date or timestamp by months and cuts the day to the end of the month; a day
- * interval moves a timestamp by milliseconds, a date by whole days, and wraps a time within its day.
- * What leaves the range of the type fails with NUMERIC_OUT_OF_RANGE: nothing wraps here. The hot case,
- * a timestamp and a constant number of milliseconds (every WATERMARK clause), is one vector addition.
+ * A month interval moves a date or timestamp by months and cuts the day to the end of the month; a
+ * day interval moves a timestamp by milliseconds, a date by whole days, and wraps a time within its
+ * day. What leaves the range of the type fails with NUMERIC_OUT_OF_RANGE: nothing wraps here. The
+ * hot case, a timestamp and a constant number of milliseconds (every WATERMARK clause), is one
+ * vector addition.
  */
 #include "func/fn_arith.h"
 
@@ -224,6 +225,10 @@ static void eval_constant(ms_fn_call *call)
     ms_arg x = ms_arg_of(call, state->exchanged ? 1 : 0);
     ms_arg y = {&state->micros, NULL, 0};
     int64_t *out = call->result->data;
+    if (ms_arg_is_const(x)) {
+        eval_rows(call); /* a batch with a constant column */
+        return;
+    }
     uint64_t seen = ms_call_is_dense(call)
                         ? add->flat_const(x.data, &state->micros, out, call->rows)
                         : add->sparse(x, y, out, call->sel, call->sel_count);

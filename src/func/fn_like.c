@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LIKE and NOT LIKE as functions (text, pattern[, escape]). A constant pattern is compiled once, and a
- * bad one is refused at planning; a pattern from a column is compiled for each row, and a bad one fails
- * its row.
+ * LIKE and NOT LIKE as functions (text, pattern[, escape]). A constant pattern is compiled once,
+ * and a bad one is refused at planning; a pattern from a column is compiled for each row, and a bad
+ * one fails its row.
  */
 #include "func/func_priv.h"
 #include "func/like.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NOT, the IS tests, and IN over constants. AND and OR are forms: they choose what runs (fn_form.c).
+ * NOT, the IS tests, and IN over constants. AND and OR are forms: they choose what runs
+ * (fn_form.c).
  *
- * IN keeps its constants in a hash table made when the call is specialized; found is TRUE, a NULL in the
- * list makes everything else NULL. NaN is in no list, and -0.0 is where 0.0 is.
+ * IN keeps its constants in a hash table made when the call is specialized; found is TRUE, a NULL
+ * in the list makes everything else NULL. NaN is in no list, and -0.0 is where 0.0 is.
  */
 #include "func/func_priv.h"
 #include "func/kernels.h"

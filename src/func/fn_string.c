@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of text: || CONCAT CHAR_LENGTH UPPER LOWER SUBSTRING POSITION TRIM. Characters are those of
- * func/utf8.h, so that any bytes are fine. Results that are a part of their argument share its bytes;
- * others are made in the batch's heap. UPPER and LOWER are ICU's in the root locale, with a path of its
- * own for ASCII; bytes that are no UTF-8 stay as they are.
+ * Functions of text: || CONCAT CHAR_LENGTH UPPER LOWER SUBSTRING POSITION TRIM. Characters are
+ * those of func/utf8.h, so that any bytes are fine. Results that are a part of their argument share
+ * its bytes; others are made in the batch's heap. UPPER and LOWER are ICU's in the root locale,
+ * with a path of its own for ASCII; bytes that are no UTF-8 stay as they are.
  */
 #include "func/func_priv.h"
 #include "func/utf8.h"
@@ -134,17 +134,35 @@ typedef struct case_state {
     char last;
 } case_state;
 
-/* Converts ASCII and answers true; stops at the first byte that is not. */
+#define ONES UINT64_C(0x0101010101010101)
+#define TOPS UINT64_C(0x8080808080808080)
+
+/* The top bits of the ASCII bytes that lie in first .. last: no sum carries into the next byte. */
+static uint64_t bytes_between(uint64_t word, char first, char last)
+{
+    uint64_t from_first = word + ONES * (uint64_t)(0x80 - first);
+    uint64_t beyond_last = word + ONES * (uint64_t)(0x7F - last);
+    return (from_first ^ beyond_last) & TOPS;
+}
+
+/* Converts ASCII; false when the text is not, and then out is garbage. */
 static bool convert_ascii(const case_state *state, char *out, ms_str text)
 {
-    unsigned char high = 0;
-    for (size_t i = 0; i < text.bytes; i++) {
-        char c = text.ptr[i];
-        high |= (unsigned char)c;
-        bool changes = c >= state->first && c <= state->last;
-        out[i] = (char)(c ^ (changes ? 0x20 : 0));
+    uint64_t seen = 0;
+    size_t at = 0;
+    for (; at + 8 <= text.bytes; at += 8) {
+        uint64_t word;
+        memcpy(&word, text.ptr + at, sizeof(word));
+        seen |= word & TOPS;
+        word ^= bytes_between(word & ~TOPS, state->first, state->last) >> 2;
+        memcpy(out + at, &word, sizeof(word));
     }
-    return high < 0x80;
+    for (; at < text.bytes; at++) {
+        char c = text.ptr[at];
+        seen |= (unsigned char)c & 0x80u;
+        out[at] = (char)(c ^ (c >= state->first && c <= state->last ? 0x20 : 0));
+    }
+    return seen == 0;
 }
 
 /* Converts with ICU, measuring first; the row fails when there is no room. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TO_TIMESTAMP(text[, pattern]): TIMESTAMP(3), NULL for text that is no timestamp. The text is read by
- * the pattern, or as CAST reads it; when that fails, once more by the lenient form that Flink falls back
- * to. A constant pattern is compiled once.
+ * TO_TIMESTAMP(text[, pattern]): TIMESTAMP(3), NULL for text that is no timestamp. The text is read
+ * by the pattern, or as CAST reads it; when that fails, once more by the lenient form that Flink
+ * falls back to. A constant pattern is compiled once.
  */
 #include "func/datepattern.h"
 #include "func/func_priv.h"

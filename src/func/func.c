@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small helpers shared by the built-in functions: limits of integers, numbers in values, strings of a
- * batch, and refusals.
+ * Small helpers shared by the built-in functions: limits of integers, numbers in values, strings of
+ * a batch, and refusals.
  */
 #include "func/func_priv.h"
 

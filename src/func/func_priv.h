@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this folder share: the tables of built-ins by topic, the helpers that their infer,
- * specialize and scalar hooks use, and access to numbers by physical form.
+ * What the files of this folder share: the tables of built-ins by topic, the helpers that their
+ * infer, specialize and scalar hooks use, and access to numbers by physical form.
  *
- * A built-in is one entry of a table: its descriptor, and its scalar form, which works on values and
- * shares no loop with the vector form.
+ * A built-in is one entry of a table: its descriptor, and its scalar form, which works on values
+ * and shares no loop with the vector form.
  *
  * Thread: any.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions behind the host table: thin, since a plugin sees flat vectors only and the engine has
- * flattened everything for it.
+ * The functions behind the host table: thin, since a plugin sees flat vectors only and the engine
+ * has flattened everything for it.
  */
 #include "func/host.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arithmetic over columns of integers and floats. Integers are computed as unsigned words, so that
- * they wrap; each step also ors up evidence that a result may have wrapped, and the caller looks for
- * the rows only when there was some. Multiplication of 64 bits has no cheap test: its evidence is
- * that an operand does not fit 32 bits, which the caller then checks exactly.
+ * they wrap; each step also ors up evidence that a result may have wrapped, and the caller looks
+ * for the rows only when there was some. Multiplication of 64 bits has no cheap test: its evidence
+ * is that an operand does not fit 32 bits, which the caller then checks exactly.
  *
  * tidy: no-unit-test: fn_arith_test.c and the property test of expr/ run every loop
  */
@@ -74,7 +74,9 @@
     }                                                                                              \
     static const msi_binary name = {name##_ff, name##_fc, name##_cf, name##_sp};
 
-/* The evidence of overflow in an addition or subtraction is a sign; it is seen in the top bit of W. */
+/*
+ * The evidence of overflow in an addition or subtraction is a sign; it is seen in the top bit of W.
+ */
 #define SEE(W, word) seen |= (uint64_t)(W)(word) >> (sizeof(W) * 8 - 1)
 
 #define ADD(T, U)                                                                                  \

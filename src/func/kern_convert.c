@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conversions between columns of numbers, as Flink casts: integers keep their low bits; floats become
- * integers by cutting the fraction and saturating, NaN becomes 0, and TINYINT and SMALLINT are reached
- * by way of INT; everything that is not zero is TRUE. Also the code point count of a text.
+ * Conversions between columns of numbers, as Flink casts: integers keep their low bits; floats
+ * become integers by cutting the fraction and saturating, NaN becomes 0, and TINYINT and SMALLINT
+ * are reached by way of INT; everything that is not zero is TRUE. Also the code point count of a
+ * text.
  *
  * tidy: no-unit-test: fn_cast_test.c and the property test of expr/ run every loop
  */

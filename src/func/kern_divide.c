@@ -2,11 +2,11 @@
 /*
  * Division of integer columns by a constant, without dividing.
  *
- * Quotients: for a magnitude d >= 2 of the divisor and words of W bits take s with 2^s < d <= 2^(s+1)
- * and m = floor(2^(W+s) / d) + 1, which has W bits. Then n / d, truncated, is floor(m * n / 2^(W+s))
- * plus 1 for a negative n (Granlund and Montgomery, Division by Invariant Integers using
- * Multiplication, section 5). m does not fit a signed word, so m - 2^W is kept and n is added to the
- * high half of the product; their signs differ, so nothing overflows.
+ * Quotients: for a magnitude d >= 2 of the divisor and words of W bits take s with 2^s < d <=
+ * 2^(s+1) and m = floor(2^(W+s) / d) + 1, which has W bits. Then n / d, truncated, is floor(m * n /
+ * 2^(W+s)) plus 1 for a negative n (Granlund and Montgomery, Division by Invariant Integers using
+ * Multiplication, section 5). m does not fit a signed word, so m - 2^W is kept and n is added to
+ * the high half of the product; their signs differ, so nothing overflows.
  *
  * Divisibility: d = 2^k * o with o odd. n is a multiple of d exactly when n times the inverse of o,
  * modulo 2^64, is 2^k times a number of at most floor((2^63 - 1) / d) either way; adding a bias and

@@ -38,7 +38,9 @@ typedef struct msi_unary {
     msi_sparse1 sparse;
 } msi_unary;
 
-/* Runs a total operation over a call's rows, choosing the shape. At most one operand is constant. */
+/*
+ * Runs a total operation over a call's rows, choosing the shape. At most one operand is constant.
+ */
 uint64_t msi_run_binary(const msi_binary *kernel, ms_fn_call *call);
 void msi_run_unary(const msi_unary *kernel, ms_fn_call *call);
 
@@ -98,7 +100,9 @@ const msi_binary *msi_kernel_compare(msi_compare_op op, ms_phys phys);
 void msi_kernel_compare_decimal(msi_compare_op op, bool narrow, ms_arg a, msi_scaled sa, ms_arg b,
                                 msi_scaled sb, uint8_t *out, const uint16_t *sel, uint32_t count);
 
-/* out = (a == b) == wanted for one b of at most MS_VIEW_INLINE bytes. Total: reads no string bytes. */
+/*
+ * out = (a == b) == wanted for one b of at most MS_VIEW_INLINE bytes. Total: reads no string bytes.
+ */
 void msi_kernel_view_equals_short(const ms_view *restrict a, const ms_view *b, bool wanted,
                                   uint8_t *restrict out, uint32_t rows);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An error lane says which rows of a vector have no value because computing it failed: a bitmap, and
- * for each failed row the code and the site, a number by which the program finds the expression.
- * A row in the lane is also NULL in the vector's validity, so that whoever computes on skips it.
+ * An error lane says which rows of a vector have no value because computing it failed: a bitmap,
+ * and for each failed row the code and the site, a number by which the program finds the
+ * expression. A row in the lane is also NULL in the vector's validity, so that whoever computes on
+ * skips it.
  *
  * Lanes are filled by kernels (ms_lane_fail) and moved along by programs, which also drop the lanes
- * of rows that no one selected. `any` is false as long as no bit is set, so that the usual case costs
- * one test a vector.
+ * of rows that no one selected. `any` is false as long as no bit is set, so that the usual case
+ * costs one test a vector.
  *
  * Memory: the arrays have room for the evaluator's rows and belong to it. Thread: that of the
  * evaluator.

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LIKE. A pattern is turned into a list of items: literal bytes, one character, any run. The common
- * shapes (equals, prefix%, %suffix, %part%) are recognized and matched without the list. The general
- * matcher takes the items between two % greedily from the left: when they do not fit at a place, it
- * goes one character further, and never back to an earlier %.
+ * shapes (equals, prefix%, %suffix, %part%) are recognized and matched without the list. The
+ * general matcher takes the items between two % greedily from the left: when they do not fit at a
+ * place, it goes one character further, and never back to an earlier %.
  */
 #include "func/like.h"
 
 #include "func/utf8.h"
 
-/* In the compiled text an item is one of these bytes, or MARK_LITERAL and the byte it stands for. */
+/*
+ * In the compiled text an item is one of these bytes, or MARK_LITERAL and the byte it stands for.
+ */
 #define ITEM_ANY '%'
 #define ITEM_ONE '_'
 #define ITEM_LITERAL '\\'
@@ -124,8 +126,8 @@ static bool is_line_end(ms_str character)
 }
 
 /*
- * Matches items up to the next % or the end against the text at `at`. Answers the end of the match, or
- * SIZE_MAX. *item_inout moves behind the items.
+ * Matches items up to the next % or the end against the text at `at`. Answers the end of the match,
+ * or SIZE_MAX. *item_inout moves behind the items.
  */
 static size_t match_run(ms_str items, size_t *item_inout, ms_str text, size_t at)
 {

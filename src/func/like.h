@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LIKE patterns: % any run of characters, _ one character that is no line terminator, and an optional
- * escape character in front of %, _ or itself. Without an escape character there is none: a backslash
- * is a backslash. Bytes that are no UTF-8 are characters as func/utf8.h has them.
+ * LIKE patterns: % any run of characters, _ one character that is no line terminator, and an
+ * optional escape character in front of %, _ or itself. Without an escape character there is none:
+ * a backslash is a backslash. Bytes that are no UTF-8 are characters as func/utf8.h has them.
  *
  * Thread: any.
  */
@@ -33,8 +33,8 @@ typedef enum ms_like_fault {
 } ms_like_fault;
 
 /*
- * Compiles a pattern. escape with a NULL ptr means that there is none. On BAD_SEQUENCE *at_out is the
- * byte index of the escape.
+ * Compiles a pattern. escape with a NULL ptr means that there is none. On BAD_SEQUENCE *at_out is
+ * the byte index of the escape.
  */
 ms_like_fault ms_like_compile(ms_arena *arena, ms_str pattern, ms_str escape, ms_like *out,
                               size_t *at_out);

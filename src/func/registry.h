@@ -9,12 +9,12 @@
  *
  * Operators are functions whose name is their sign: "+", "=", "||", "LIKE", "IS NULL", "NOT". Names
  * are looked up without case. The forms that decide which of their arguments run (CASE, AND, OR,
- * COALESCE, IF, NULLIF, IFNULL) and CAST are in the registry as well, marked by `form`: expr/ builds
- * them.
+ * COALESCE, IF, NULLIF, IFNULL) and CAST are in the registry as well, marked by `form`: expr/
+ * builds them.
  *
- * A name that nobody knows is UNDEFINED_FUNCTION with the nearest name as hint; one that Flink knows
- * and that is not built here is NOT_SUPPORTED; wrong arguments are UNDEFINED_FUNCTION with the
- * candidates as detail.
+ * A name that nobody knows is UNDEFINED_FUNCTION with the nearest name as hint; one that Flink
+ * knows and that is not built here is NOT_SUPPORTED; wrong arguments are UNDEFINED_FUNCTION with
+ * the candidates as detail.
  *
  * Ownership: an ms_fn of the built-in table is static. Thread: any.
  */
@@ -53,8 +53,8 @@ typedef enum ms_fn_form {
 
 /*
  * The same function one row at a time, over values: the reference that vectors are checked against,
- * and what the scalar interpreter runs. Fills *out (its type is set already) with a value that borrows
- * from args, from arena, or from static memory. Failing sets st, without a span.
+ * and what the scalar interpreter runs. Fills *out (its type is set already) with a value that
+ * borrows from args, from arena, or from static memory. Failing sets st, without a span.
  */
 typedef struct ms_fn_scalar_call {
     const ms_value *args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matching signatures. A parameter is a family in lower case, or a type. Without MS_FN_COERCES an
- * argument must be of the family or have the type's kind, and an untyped NULL fits nothing but "any";
- * with it, an argument that casts implicitly to the type is cast, and NULL becomes the type.
+ * argument must be of the family or have the type's kind, and an untyped NULL fits nothing but
+ * "any"; with it, an argument that casts implicitly to the type is cast, and NULL becomes the type.
  */
 #include "func/signature.h"
 

@@ -21,9 +21,10 @@
 /* Common types. */
 
 /*
- * The least restrictive type of a list: of CASE and COALESCE branches, VALUES rows, IN elements, set
- * operations, ARRAY and MAP elements. Nullable when a member is nullable or is the NULL literal; the
- * result of only NULL literals is the NULL type. NULL when there is no common type or count is 0.
+ * The least restrictive type of a list: of CASE and COALESCE branches, VALUES rows, IN elements,
+ * set operations, ARRAY and MAP elements. Nullable when a member is nullable or is the NULL
+ * literal; the result of only NULL literals is the NULL type. NULL when there is no common type or
+ * count is 0.
  */
 const ms_type *ms_typing_common(ms_arena *arena, const ms_type *const *types, uint32_t count);
 const ms_type *ms_typing_common2(ms_arena *arena, const ms_type *a, const ms_type *b);
@@ -40,7 +41,9 @@ bool ms_typing_is_comparable(const ms_type *a, const ms_type *b, ms_comparison c
 
 /* Casts. */
 
-/* True when a value of `from` becomes one of `to` without being told: INSERT, function arguments. */
+/*
+ * True when a value of `from` becomes one of `to` without being told: INSERT, function arguments.
+ */
 bool ms_typing_casts_implicitly(const ms_type *from, const ms_type *to);
 
 typedef enum ms_cast_class {
@@ -53,9 +56,9 @@ typedef enum ms_cast_class {
 ms_cast_class ms_typing_cast_class(const ms_type *from, const ms_type *to);
 
 /*
- * The type of CAST(x AS target): the target, nullable when x is; of TRY_CAST: also nullable when the
- * cast can fail. A DECIMAL target is nullable as well when its digits can overflow, since overflow
- * gives NULL.
+ * The type of CAST(x AS target): the target, nullable when x is; of TRY_CAST: also nullable when
+ * the cast can fail. A DECIMAL target is nullable as well when its digits can overflow, since
+ * overflow gives NULL.
  */
 const ms_type *ms_typing_cast_result(ms_arena *arena, const ms_type *from, const ms_type *target,
                                      bool is_try);
@@ -71,13 +74,13 @@ typedef enum ms_arith {
 } ms_arith;
 
 /*
- * The result type of a op b over two numeric types; nullable when one is, or when a decimal result can
- * overflow. NULL when there is no such operation (MOD of FLOAT or DOUBLE).
+ * The result type of a op b over two numeric types; nullable when one is, or when a decimal result
+ * can overflow. NULL when there is no such operation (MOD of FLOAT or DOUBLE).
  */
 const ms_type *ms_typing_arith(ms_arena *arena, ms_arith op, const ms_type *a, const ms_type *b);
 
-/* The decimal type that an exact numeric counts as: TINYINT (3,0), SMALLINT (5,0), INT (10,0), BIGINT
- * (19,0). */
+/* The decimal type that an exact numeric counts as: TINYINT (3,0), SMALLINT (5,0), INT (10,0),
+ * BIGINT (19,0). */
 void ms_typing_decimal_of(const ms_type *type, int32_t *precision_out, int32_t *scale_out);
 
 /* Literals. */
@@ -89,8 +92,9 @@ const ms_type *ms_typing_exact_literal(ms_arena *arena, ms_str digits);
 /* Text. */
 
 /*
- * Reads a type as ms_type_text prints it and as SQL writes it, without comments: "DECIMAL(10, 2) NOT
- * NULL", "STRING", "TIMESTAMP_LTZ(3)", "ROW<`a` INT, `b` ARRAY<STRING>>". NULL when it is no type.
+ * Reads a type as ms_type_text prints it and as SQL writes it, without comments: "DECIMAL(10, 2)
+ * NOT NULL", "STRING", "TIMESTAMP_LTZ(3)", "ROW<`a` INT, `b` ARRAY<STRING>>". NULL when it is no
+ * type.
  */
 const ms_type *ms_typing_parse(ms_arena *arena, ms_str text);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Characters of a text. Lengths and positions count code points; a text may come from a cell and be no
- * UTF-8 at all, and still every function is defined on it:
+ * Characters of a text. Lengths and positions count code points; a text may come from a cell and be
+ * no UTF-8 at all, and still every function is defined on it:
  *
- *     A character starts at every byte that is not a continuation byte (10xxxxxx), and at the first byte
+ *     A character starts at every byte that is not a continuation byte (10xxxxxx), and at the first
+ *     byte
  *     of the text. It reaches to the next start.
  *
- * For well-formed UTF-8 these are the code points. For anything else, no byte is lost or repeated: the
- * characters of a text put together are the text. Bytes are never replaced inside the engine.
+ * For well-formed UTF-8 these are the code points. For anything else, no byte is lost or repeated:
+ * the characters of a text put together are the text. Bytes are never replaced inside the engine.
  *
  * Thread: any.
  */

@@ -4,10 +4,10 @@
  *
  *     bench_expr [rows in millions] [repetitions]
  *
- * One batch of 2048 bids is evaluated again and again, so the columns are in the cache: this measures
- * instructions, not memory. The cost is CPU time of the thread; the middle of the repetitions counts. A
- * yardstick does the same work on plain arrays, with the constants known to the compiler. Lines without
- * a yardstick are for comparing one build with the next.
+ * One batch of 2048 bids is evaluated again and again, so the columns are in the cache: this
+ * measures instructions, not memory. The cost is CPU time of the thread; the middle of the
+ * repetitions counts. A yardstick does the same work on plain arrays, with the constants known to
+ * the compiler. Lines without a yardstick are for comparing one build with the next.
  */
 #include "base/env.h"
 #include "expr/build.h"
