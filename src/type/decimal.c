@@ -283,8 +283,8 @@ static bool finish_u128(u128 v, bool negative, int64_t scale, int32_t precision,
         return deliver(shift < -DIGITS_MAX ? 0 : round_u128(v, -shift), negative, precision,
                        unscaled_out);
     }
-    if (shift > DIGITS_MAX || v > (pow10_u128(DIGITS_MAX) - 1) / pow10_u128(shift)) {
-        return false;
+    if (shift > DIGITS_MAX || v >= pow10_u128(DIGITS_MAX - shift)) {
+        return false; /* it would have more than 38 digits */
     }
     return deliver(v * pow10_u128(shift), negative, precision, unscaled_out);
 }
