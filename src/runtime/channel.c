@@ -82,6 +82,11 @@ bool msi_channel_is_drained(const msi_channel *channel)
     return batches_in_flight(channel) == 0;
 }
 
+bool msi_channel_was_used(const msi_channel *channel)
+{
+    return channel->pushed_batches > 0;
+}
+
 static void push_item(msi_channel *channel, const msi_item *item)
 {
     /* Order relaxed: only the producer writes tail. */

@@ -126,8 +126,10 @@ static void start_work(msi_coordinator *c, void (*run)(ms_iojob *job))
     work->id = c->id;
     ms_status_clear(&work->st);
     work->is_running = true;
-    work->rc = ms_iopool_submit(c->env.iopool, &work->job, &work->st);
-    if (work->rc != MS_OK) {
+    /* From here on the work is the pool's, unless it was refused. */
+    ms_rc rc = ms_iopool_submit(c->env.iopool, &work->job, &work->st);
+    if (rc != MS_OK) {
+        work->rc = rc;
         work_is_back(&work->job.mail);
     }
 }
@@ -503,6 +505,9 @@ static void note_complete(msi_coordinator *c)
         c->complete[0] = c->id;
         atomic_fetch_add_explicit(&job->checkpoints_completed, 1, memory_order_relaxed);
         atomic_store_explicit(&job->checkpoint_id, c->id, memory_order_relaxed);
+        ms_log(MS_LOG_INFO, "checkpoint", "completed",
+               "job=\"%.*s\" id=%" PRIu64 " rows_read=%" PRIu64, MS_STR_ARG(job->options.name),
+               c->id, c->work.progress.rows_read);
     }
 }
 

@@ -189,7 +189,8 @@ void msi_channel_release(msi_channel *channel);
 
 bool msi_channel_has_credit(const msi_channel *channel);
 bool msi_channel_has_control_slot(const msi_channel *channel);
-bool msi_channel_is_drained(const msi_channel *channel); /* nothing is in flight */
+bool msi_channel_is_drained(const msi_channel *channel); /* no batch is in flight */
+bool msi_channel_was_used(const msi_channel *channel);   /* a batch was sent */
 
 /*
  * Sends a batch with a reference; there is credit. False when the memory budget has no room and

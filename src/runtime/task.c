@@ -203,20 +203,33 @@ static void unblock(msi_task *task)
     }
 }
 
+/* An operator may wait for a batch of a pool of its own to come home. */
+static bool waits_for_batches(const msi_task *task)
+{
+    bool waits = task->is_pending;
+    for (uint32_t n = 0; n < task->node_count; n++) {
+        waits |= task->nodes[n].is_blocked;
+    }
+    return waits;
+}
+
 /*
- * Asks for a wake at the next release of a channel, where one may help: a tail waits for room, or a
- * source may wait for a batch to come home. True when a release may have come before the asking, so
- * that the task looks once more.
+ * Asks for a wake at the next release of a channel, where one may help: a tail waits for room, or
+ * an operator for a batch. True when a release may have come before the asking, so that the task
+ * looks once more.
  */
 static bool ask_for_releases(msi_task *task)
 {
     bool is_new = false;
+    bool waits_for_batch = waits_for_batches(task);
     for (uint32_t t = 0; t < task->tail_count; t++) {
         msi_tail *tail = &task->tails[t];
         bool waits = tail->is_waiting || msi_tail_has_open_rows(tail);
         for (uint32_t c = 0; c < tail->channel_count; c++) {
             msi_channel *channel = tail->channels[c];
-            if (waits || (task->is_pending && !msi_channel_is_drained(channel))) {
+            /* Also when nothing is in flight now: a batch may have come home since the operator
+             * found none. */
+            if (waits || (waits_for_batch && msi_channel_was_used(channel))) {
                 is_new |= !msi_channel_await_release(channel);
             }
         }

@@ -92,8 +92,7 @@ static void pipelines_give_the_same_at_every_parallelism(void **state)
         build_pipeline(&f, parallelisms[i], 40000);
         ms_job_totals totals;
         ms_status st = {0};
-        assert_ok(
-            fake_run(&f.engine, &f.plan, (ms_job_options){.batch_rows = 64}, &totals, &st));
+        assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){.batch_rows = 64}, &totals, &st));
         fake_expect_ids(&f.world, 0, 40000);
         assert_int_equal(f.world.totals[0], 40000);
         assert_int_equal(f.world.totals[1], 40000ull * 39999 / 2);
@@ -470,8 +469,8 @@ static void rings_live_within_their_budget(void **state)
     ms_account_init(&account, NULL, "test", NULL, 3000000);
     build_pipeline(&f, 2, 40000);
     ms_status st = {0};
-    assert_ok(fake_run(&f.engine, &f.plan,
-                       (ms_job_options){.account = &account, .batch_rows = 512}, NULL, &st));
+    assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){.account = &account, .batch_rows = 512},
+                       NULL, &st));
     fake_expect_ids(&f.world, 0, 40000);
     assert_int_equal(ms_account_used_bytes(&account), 0);
     assert_true(ms_account_peak_bytes(&account) > 0);

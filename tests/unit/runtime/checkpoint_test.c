@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests of checkpoints and recovery. A job counts rows of two sources behind a union, so that a
+ * wrong cut shows as a wrong total. Recovery is proven by numbers, not only by the result: state
+ * came back, sources read again at most what came after the last complete checkpoint, checkpoint
+ * ids go on.
+ */
+#include "unit/runtime/fake.h"
+
+#define SPLITS 4u
+#define SPLIT_ROWS 5000u
+#define ROWS (2ull * SPLITS * SPLIT_ROWS)
+#define GATE 1000u
+
+typedef struct fixture {
+    fake_engine engine;
+    fake_world world;
+    fake_plan plan;
+    ms_str dir;
+} fixture;
+
+/* source a, source b -> union -> hash -> count -> sink; union -> sink */
+static void build_plan(fixture *f, uint32_t parallelism)
+{
+    fake_plan *plan = &f->plan;
+    fake_plan_init(plan, &f->world);
+    const ms_pnode *a = fake_add_source(
+        plan, fake_scan_make(&f->world, 0, SPLITS, SPLIT_ROWS, FAKE_COUNT_KEYS), parallelism);
+    const ms_pnode *b = fake_add_source(
+        plan, fake_scan_make(&f->world, ROWS / 2, SPLITS, SPLIT_ROWS, FAKE_COUNT_KEYS),
+        parallelism);
+    const ms_pnode *calc = fake_add(plan, MS_PNODE_CALC, parallelism, b);
+    const ms_pnode *both = fake_add_union(plan, parallelism, a, calc);
+    const ms_pnode *hash = fake_add_exchange(plan, MS_EXCHANGE_HASH, parallelism, both);
+    const ms_pnode *count = fake_add(plan, MS_PNODE_AGGREGATE, parallelism, hash);
+    fake_add_sink(plan, fake_sink_make(&f->world), parallelism, count);
+    fake_add_sink(plan, fake_sink_make(&f->world), parallelism, both);
+}
+
+static void fixture_init(fixture *f, uint32_t parallelism)
+{
+    fake_engine_init(&f->engine, 2);
+    fake_world_init(&f->world, 1);
+    f->dir = fake_dir(&f->world);
+    build_plan(f, parallelism);
+}
+
+static void fixture_release(fixture *f)
+{
+    ms_status st = {0};
+    assert_ok(ms_dir_remove(f->dir.ptr, &st));
+    fake_world_release(&f->world);
+    fake_engine_release(&f->engine);
+}
+
+static ms_job_options job_options(fixture *f, ms_job_restore restore)
+{
+    return (ms_job_options){.name = ms_str_lit("job"),
+                            .checkpoint_dir = f->dir,
+                            .restore = restore,
+                            .batch_rows = 64,
+                            .make_op = fake_make_op};
+}
+
+static ms_job *start_job(fixture *f, ms_job_options options)
+{
+    ms_status st = {0};
+    ms_job *job = NULL;
+    assert_ok(ms_job_create(f->engine.workers, &f->plan.plan, &options, &job, &st));
+    assert_ok(ms_job_start(job, &st));
+    return job;
+}
+
+static void wait_for_rows(ms_job *job, uint64_t rows)
+{
+    ms_job_totals totals;
+    for (int tries = 0;; tries++) {
+        ms_job_totals_now(job, &totals);
+        if (totals.rows_read >= rows) {
+            return;
+        }
+        assert_true(tries < 20000);
+        fake_sleep_ms(1);
+    }
+}
+
+static void expect_result(fixture *f)
+{
+    fake_expect_ids(&f->world, 0, ROWS);
+    assert_int_equal(f->world.totals[0], ROWS);
+    assert_int_equal(f->world.totals[1], ROWS * (ROWS - 1) / 2);
+}
+
+/* Runs to the end, from a checkpoint. */
+static void resume_to_end(fixture *f, ms_job_totals *totals)
+{
+    ms_status st = {0};
+    atomic_store(&f->world.gate, FAKE_GATE_OPEN);
+    assert_ok(fake_run(&f->engine, &f->plan, job_options(f, MS_JOB_RESUME), totals, &st));
+    assert_true(totals->restored_entries > 0);
+    assert_true(totals->restored_splits > 0);
+    assert_int_equal(totals->rows_read + totals->rows_read_before, ROWS);
+    expect_result(f);
+}
+
+/* ---- Recovery ---- */
+
+/* A crash is a cancel: nothing that came after the last checkpoint survives it. */
+static void crash_and_resume(uint32_t before, uint32_t after)
+{
+    fixture f;
+    fixture_init(&f, before);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, GATE);
+    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    wait_for_rows(job, 2ull * GATE);
+    uint64_t first = 0;
+    uint64_t second = 0;
+    assert_ok(ms_job_checkpoint(job, 60000, &first, &st));
+    fake_open_gate(&f.world, 2 * GATE);
+    wait_for_rows(job, 4ull * GATE);
+    assert_ok(ms_job_checkpoint(job, 60000, &second, &st));
+    assert_int_equal(second, first + 1);
+    ms_job_totals totals;
+    ms_job_totals_now(job, &totals);
+    uint64_t at_checkpoint = totals.rows_read - totals.rows_since_checkpoint;
+    assert_in_range(at_checkpoint, 4ull * GATE, totals.rows_read);
+    fake_open_gate(&f.world, 3 * GATE);
+    wait_for_rows(job, totals.rows_read + 1);
+    ms_job_destroy(job);
+    /* What was committed so far is what the checkpoint says. */
+    assert_int_equal(f.world.id_count, at_checkpoint);
+
+    build_plan(&f, after);
+    resume_to_end(&f, &totals);
+    assert_int_equal(totals.rows_read_before, at_checkpoint);
+    assert_true(totals.checkpoint_id > second);
+    fixture_release(&f);
+}
+
+static void a_job_goes_on_from_its_checkpoint(void **state)
+{
+    (void)state;
+    crash_and_resume(1, 1);
+    crash_and_resume(2, 2);
+}
+
+static void a_job_goes_on_at_another_parallelism(void **state)
+{
+    (void)state;
+    crash_and_resume(1, 2);
+    crash_and_resume(2, 1);
+    crash_and_resume(2, 3);
+    crash_and_resume(4, 2);
+}
+
+/* Cancels a job at a random moment, many times, with checkpoints all the time. */
+static void crashes_at_any_moment_lose_and_repeat_nothing(void **state)
+{
+    (void)state;
+    uint64_t runs = getenv("MS_NIGHTLY") != NULL ? 100 : 6;
+    for (uint64_t seed = 1; seed <= runs; seed++) {
+        fixture f;
+        fixture_init(&f, 2);
+        f.world.seed = seed;
+        f.world.is_wild = true;
+        ms_env_random random;
+        ms_env_random_init(&random, seed);
+        ms_job_options options = job_options(&f, MS_JOB_RESUME);
+        options.checkpoint_interval_ms = 1;
+        options.checkpoint_full_every = 3;
+        options.batch_rows = 7;
+        options.ring_slots = 2;
+        options.pool_batches = 2;
+        ms_job_state ended = MS_JOB_STATE_CREATED;
+        uint64_t newest = 0;
+        for (int run = 0; ended != MS_JOB_STATE_FINISHED; run++) {
+            ms_job *job = start_job(&f, options);
+            ms_status st = {0};
+            int64_t wait_ms = (int64_t)ms_env_random_below(&random, run < 12 ? 30 : 10000);
+            (void)ms_job_wait(job, wait_ms, &st);
+            ended = ms_job_state_now(job);
+            ms_job_totals totals;
+            ms_job_totals_now(job, &totals);
+            assert_true(totals.checkpoint_id >= newest);
+            newest = totals.checkpoint_id;
+            ms_job_destroy(job);
+            build_plan(&f, 1 + (uint32_t)ms_env_random_below(&random, 3));
+            fake_current = &f.world;
+        }
+        expect_result(&f);
+        fixture_release(&f);
+    }
+}
+
+/* ---- What was asked for, and what is there ---- */
+
+static void an_unfinished_job_asks(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, GATE);
+    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    wait_for_rows(job, 2ull * GATE);
+    uint64_t id = 0;
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+
+    /* While it runs nobody else gets the directory. */
+    ms_job *other = NULL;
+    ms_job_options options = job_options(&f, MS_JOB_FRESH);
+    assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &other, &st),
+                     MS_JOB_RUNNING);
+    assert_null(other);
+    ms_job_destroy(job);
+
+    ms_status_clear(&st);
+    options = job_options(&f, MS_JOB_ASK);
+    assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &other, &st),
+                     MS_RESUME_REQUIRED);
+    assert_non_null(strstr(st.hint, "--resume"));
+    assert_non_null(strstr(st.hint, "--fresh"));
+    ms_status_clear(&st);
+    ms_job_dir_info info;
+    assert_ok(ms_job_dir_probe(f.dir, &info, &st));
+    assert_int_equal(info.kind, MS_JOB_DIR_UNFINISHED);
+    assert_int_equal(info.checkpoint_id, id);
+
+    /* Anew: nothing is restored, but ids go on. */
+    f.world.id_count = 0;
+    f.world.commit_count = 0;
+    atomic_store(&f.world.gate, FAKE_GATE_OPEN);
+    ms_job_totals totals;
+    assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_FRESH), &totals, &st));
+    assert_int_equal(totals.restored_entries, 0);
+    assert_int_equal(totals.rows_read, ROWS);
+    assert_true(totals.checkpoint_id > id);
+    fixture_release(&f);
+}
+
+static uint32_t count_files(fixture *f, const char *prefix)
+{
+    ms_status st = {0};
+    const ms_dir_entry *entries = NULL;
+    size_t count = 0;
+    uint32_t found = 0;
+    assert_ok(ms_dir_list(f->dir.ptr, &f->world.arena, &entries, &count, &st));
+    for (size_t i = 0; i < count; i++) {
+        found += ms_str_starts_with(entries[i].name, ms_str_cstr(prefix)) ? 1 : 0;
+    }
+    return found;
+}
+
+static void a_job_that_reached_its_end_leaves_a_progress_record_only(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_status st = {0};
+    ms_job_totals totals;
+    ms_job_options options = job_options(&f, MS_JOB_ASK);
+    options.checkpoint_interval_ms = 2;
+    assert_ok(fake_run(&f.engine, &f.plan, options, &totals, &st));
+    expect_result(&f);
+    assert_true(totals.checkpoints_completed >= 1);
+    assert_int_equal(count_files(&f, "manifest"), 0);
+    assert_int_equal(count_files(&f, "state"), 0);
+    assert_int_equal(count_files(&f, "progress"), 1);
+    ms_job_dir_info info;
+    assert_ok(ms_job_dir_probe(f.dir, &info, &st));
+    assert_int_equal(info.kind, MS_JOB_DIR_COMPLETE);
+    assert_int_equal(info.checkpoint_id, totals.checkpoint_id);
+    assert_int_equal(info.rows_read, ROWS);
+    /* A later plain run starts anew, without being asked. */
+    uint64_t before = totals.checkpoint_id;
+    assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_ASK), &totals, &st));
+    assert_int_equal(totals.rows_read, ROWS);
+    assert_true(totals.checkpoint_id > before);
+    fixture_release(&f);
+}
+
+static void two_complete_checkpoints_are_kept(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, 0);
+    ms_job_options options = job_options(&f, MS_JOB_ASK);
+    options.checkpoint_full_every = 4;
+    ms_job *job = start_job(&f, options);
+    uint64_t id = 0;
+    for (uint64_t i = 1; i <= 10; i++) {
+        fake_open_gate(&f.world, i * 10);
+        wait_for_rows(job, i * 20);
+        assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    }
+    /* The sweep comes after the answer. */
+    for (int tries = 0; count_files(&f, "manifest") > 2; tries++) {
+        assert_true(tries < 5000);
+        fake_sleep_ms(1);
+    }
+    assert_int_equal(count_files(&f, "manifest"), 2);
+    /* Two chains of at most four files, which may overlap. */
+    assert_in_range(count_files(&f, "state"), 2, 8);
+    ms_job_destroy(job);
+    ms_job_totals totals;
+    resume_to_end(&f, &totals);
+    assert_int_equal(totals.restored_entries, FAKE_COUNT_KEYS);
+    fixture_release(&f);
+}
+
+static void another_plan_is_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, GATE);
+    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    uint64_t id = 0;
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    ms_job_destroy(job);
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, f.plan.nodes[0]);
+    ms_job_options options = job_options(&f, MS_JOB_RESUME);
+    assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st),
+                     MS_PLAN_MISMATCH);
+    fixture_release(&f);
+}
+
+static void without_a_directory_there_is_no_checkpoint_to_ask_for(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, GATE);
+    ms_job_options options = job_options(&f, MS_JOB_ASK);
+    options.checkpoint_dir = (ms_str){0};
+    ms_job *job = start_job(&f, options);
+    uint64_t id = 0;
+    assert_int_equal(ms_job_checkpoint(job, 1000, &id, &st), MS_NOT_SUPPORTED);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
+/* ---- Given up, and tried again ---- */
+
+/* A write persist that hangs: the checkpoint times out, later ones go by, and the rows of the one
+ * that was given up are committed with the next. */
+static void a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, GATE);
+    ms_job_options options = job_options(&f, MS_JOB_ASK);
+    options.checkpoint_timeout_ms = 50;
+    options.checkpoint_failures_max = 100;
+    ms_job *job = start_job(&f, options);
+    wait_for_rows(job, 4ull * GATE);
+    ms_mutex_lock(&f.world.mutex);
+    f.world.hang_persist = true;
+    ms_mutex_unlock(&f.world.mutex);
+    uint64_t id = 0;
+    assert_int_equal(ms_job_checkpoint(job, 60000, &id, &st), MS_LIMIT);
+    assert_non_null(strstr(st.message, "not complete after 50 ms"));
+    assert_int_equal(f.world.id_count, 0);
+    /* Rows go on meanwhile: a barrier waits for nobody. */
+    fake_open_gate(&f.world, 2 * GATE);
+    wait_for_rows(job, 8ull * GATE);
+    fake_unhang(&f.world);
+    ms_status_clear(&st);
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    ms_job_totals totals;
+    ms_job_totals_now(job, &totals);
+    assert_int_equal(totals.checkpoints_aborted, 1);
+    ms_mutex_lock(&f.world.mutex);
+    assert_int_equal(f.world.id_count, 8ull * GATE);
+    ms_mutex_unlock(&f.world.mutex);
+    ms_job_destroy(job);
+    resume_to_end(&f, &totals);
+    fixture_release(&f);
+}
+
+static void too_many_failures_in_a_row_fail_the_job(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    ms_status st = {0};
+    atomic_store(&f.world.gate, GATE);
+    f.world.hang_persist = true;
+    ms_job_options options = job_options(&f, MS_JOB_ASK);
+    options.checkpoint_timeout_ms = 10;
+    options.checkpoint_interval_ms = 5;
+    options.checkpoint_failures_max = 2;
+    ms_job *job = start_job(&f, options);
+    assert_int_equal(ms_job_wait(job, 60000, &st), MS_LIMIT);
+    ms_job_destroy(job);
+    fake_unhang(&f.world);
+    fixture_release(&f);
+}
+
+/* The n-th passage of a fault point fails, for n = 1, 2, ... until a run passes none. */
+static void fail_everywhere(const char *point, bool job_may_fail)
+{
+    for (uint32_t n = 1;; n++) {
+        fixture f;
+        fixture_init(&f, 2);
+        ms_status st = {0};
+        char spec[64];
+        snprintf(spec, sizeof(spec), "%s:%u:fail", point, n);
+        atomic_store(&f.world.gate, GATE);
+        ms_job_options options = job_options(&f, MS_JOB_ASK);
+        options.checkpoint_failures_max = 100;
+        ms_job *job = start_job(&f, options);
+        wait_for_rows(job, 4ull * GATE);
+        fake_engine idle = f.engine;
+        (void)idle;
+        assert_ok(ms_env_faults_set(ms_str_cstr(spec), &st));
+        uint64_t id = 0;
+        uint32_t failed = 0;
+        for (uint64_t i = 2; i < 4; i++) {
+            ms_status_clear(&st);
+            failed += ms_job_checkpoint(job, 60000, &id, &st) != MS_OK ? 1 : 0;
+            fake_open_gate(&f.world, i * GATE);
+        }
+        uint64_t fired = ms_env_faults_fired();
+        assert_true(failed > 0 || fired == 0 || job_may_fail);
+        bool job_failed = ms_job_state_now(job) == MS_JOB_STATE_FAILED;
+        assert_true(!job_failed || job_may_fail);
+        ms_job_destroy(job);
+        ms_status_clear(&st);
+        assert_ok(ms_env_faults_set((ms_str){0}, &st));
+        ms_job_totals totals;
+        atomic_store(&f.world.gate, FAKE_GATE_OPEN);
+        assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
+        assert_int_equal(totals.rows_read + totals.rows_read_before, ROWS);
+        expect_result(&f);
+        fixture_release(&f);
+        if (fired == 0) {
+            assert_true(n > 1);
+            return;
+        }
+    }
+}
+
+static void a_failing_disk_gives_checkpoints_up_and_harms_no_row(void **state)
+{
+    (void)state;
+    fail_everywhere("checkpoint.before_data", false);
+    fail_everywhere("checkpoint.after_data", false);
+    fail_everywhere("checkpoint.before_rename", false);
+    fail_everywhere("checkpoint.after_rename", false);
+    fail_everywhere("file.sync", false);
+    fail_everywhere("file.write", false);
+    fail_everywhere("file.full", false);
+    fail_everywhere("file.rename", false);
+}
+
+static void a_failing_commit_fails_the_job_and_is_made_up_for(void **state)
+{
+    (void)state;
+    fail_everywhere("commit.before", true);
+    fail_everywhere("commit.after", true);
+}
+
+/* ---- Killed ---- */
+
+typedef struct killed {
+    const char *spec;
+    ms_str dir;
+    const char *commit_dir;
+} killed;
+
+static void run_job_until_killed(void *arg)
+{
+    const killed *k = arg;
+    fixture f;
+    fake_engine_init(&f.engine, 2);
+    fake_world_init(&f.world, 1);
+    f.dir = k->dir;
+    f.world.commit_dir = k->commit_dir;
+    build_plan(&f, 2);
+    ms_status st = {0};
+    if (ms_env_faults_set(ms_str_cstr(k->spec), &st) != MS_OK) {
+        _exit(1);
+    }
+    ms_job_options options = job_options(&f, MS_JOB_RESUME);
+    options.checkpoint_interval_ms = 1;
+    ms_job_totals totals;
+    _exit(fake_run(&f.engine, &f.plan, options, &totals, &st) == MS_OK ? 0 : 2);
+}
+
+static void read_commits(fixture *f)
+{
+    ms_status st = {0};
+    const ms_dir_entry *entries = NULL;
+    size_t count = 0;
+    assert_ok(ms_dir_list(f->world.commit_dir, &f->world.arena, &entries, &count, &st));
+    for (size_t i = 0; i < count; i++) {
+        char path[512];
+        snprintf(path, sizeof(path), "%s/%.*s", f->world.commit_dir, MS_STR_ARG(entries[i].name));
+        ms_buf bytes;
+        ms_buf_init(&bytes, 1u << 26);
+        if (!ms_str_ends_with(entries[i].name, ms_str_lit(".tmp"))) {
+            assert_ok(ms_file_read_all(path, &bytes, &st));
+            fake_add_rows(&f->world, ms_str_make(bytes.ptr + 16, bytes.bytes - 16));
+        }
+        ms_buf_release(&bytes);
+    }
+}
+
+static void kill_and_resume(const char *point, uint32_t n)
+{
+    char spec[64];
+    snprintf(spec, sizeof(spec), "%s:%u:kill", point, n);
+    fixture f;
+    fake_world_init(&f.world, 1);
+    f.dir = fake_dir(&f.world);
+    f.world.commit_dir = fake_dir(&f.world).ptr;
+    killed k = {.spec = spec, .dir = f.dir, .commit_dir = f.world.commit_dir};
+    int signal_number = run_in_child(run_job_until_killed, &k);
+    /* Later passages may not come: then the job has ended. */
+    assert_true(signal_number == SIGKILL || (signal_number == 0 && n > 1));
+    ms_status st = {0};
+    ms_job_dir_info info;
+    assert_ok(ms_job_dir_probe(f.dir, &info, &st));
+    if (info.kind != MS_JOB_DIR_COMPLETE) {
+        ms_job_totals totals;
+        fake_engine_init(&f.engine, 2);
+        build_plan(&f, 1 + n % 3);
+        assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
+        assert_int_equal(totals.rows_read + totals.rows_read_before, ROWS);
+        if (info.kind == MS_JOB_DIR_UNFINISHED) {
+            assert_true(totals.checkpoint_id >= info.checkpoint_id);
+        }
+        fake_engine_release(&f.engine);
+    }
+    read_commits(&f);
+    expect_result(&f);
+    assert_ok(ms_dir_remove(f.dir.ptr, &st));
+    assert_ok(ms_dir_remove(f.world.commit_dir, &st));
+    fake_world_release(&f.world);
+}
+
+static void a_process_killed_at_any_marked_point_goes_on(void **state)
+{
+    (void)state;
+    static const char *const points[] = {
+        "checkpoint.before_data",  "checkpoint.after_data", "checkpoint.before_rename",
+        "checkpoint.after_rename", "commit.before",         "commit.after"};
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+        kill_and_resume(points[i], 1);
+        kill_and_resume(points[i], 3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_killed_at_any_marked_point_goes_on),
+        cmocka_unit_test(a_job_goes_on_from_its_checkpoint),
+        cmocka_unit_test(a_job_goes_on_at_another_parallelism),
+        cmocka_unit_test(crashes_at_any_moment_lose_and_repeat_nothing),
+        cmocka_unit_test(an_unfinished_job_asks),
+        cmocka_unit_test(a_job_that_reached_its_end_leaves_a_progress_record_only),
+        cmocka_unit_test(two_complete_checkpoints_are_kept),
+        cmocka_unit_test(another_plan_is_refused),
+        cmocka_unit_test(without_a_directory_there_is_no_checkpoint_to_ask_for),
+        cmocka_unit_test(a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows),
+        cmocka_unit_test(too_many_failures_in_a_row_fail_the_job),
+        cmocka_unit_test(a_failing_disk_gives_checkpoints_up_and_harms_no_row),
+        cmocka_unit_test(a_failing_commit_fails_the_job_and_is_made_up_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
