@@ -59,12 +59,16 @@ static const msi_work *producer_of_updates(const msi_work *work)
 
 static ms_rc refuse_updates(msi_opt *opt, const msi_work *work, const char *clause)
 {
+    const msi_work *producer = producer_of_updates(work->inputs[0]);
     ms_status_set(opt->st, MS_NOT_SUPPORTED, work->node.span,
                   "%s over rows that are updated is not supported", clause);
     ms_status_detail(
         opt->st, "%s doesn't support consuming %s changes which is produced by node %s",
         ms_pnode_kind_name(work->node.kind), kinds_in_words(work->inputs[0]->node.changelog),
-        ms_pnode_kind_name(producer_of_updates(work->inputs[0])->node.kind));
+        ms_pnode_kind_name(producer->node.kind));
+    if (producer->node.kind != MS_PNODE_AGGREGATE) {
+        return opt->st->code;
+    }
     return ms_status_hint(opt->st, "In batch mode an aggregate gives one row and no updates: SET "
                                    "'execution.runtime-mode' = 'batch'.");
 }

@@ -35,17 +35,16 @@ static bool starts_anew(const msi_work *work)
     return work->node.kind == MS_PNODE_AGGREGATE || work->node.kind == MS_PNODE_SORT;
 }
 
-/* Whether an operator makes its fragment run at parallelism 1. */
+/* Whether an operator by itself makes its fragment run at parallelism 1. */
 static bool keeps_order(const msi_work *work)
 {
     switch (work->node.kind) {
-    case MS_PNODE_SOURCE:
-        return work->node.u.source.scan->keeps_order && work->node.u.source.scan->parallelism == 0;
     case MS_PNODE_SINK:
         return work->sink->keeps_order && work->sink->parallelism == 0;
     case MS_PNODE_LIMIT:
     case MS_PNODE_COLLECT:
         return true;
+    case MS_PNODE_SOURCE:
     case MS_PNODE_VALUES:
     case MS_PNODE_CALC:
     case MS_PNODE_WATERMARK:
@@ -60,6 +59,13 @@ static bool keeps_order(const msi_work *work)
     MS_UNREACHABLE();
 }
 
+/* One file, whose order lasts as far as its fragment goes. */
+static bool has_order(const msi_work *work)
+{
+    return work->node.kind == MS_PNODE_SOURCE && work->node.u.source.scan->keeps_order &&
+           work->node.u.source.scan->parallelism == 0;
+}
+
 static void find_fragments(msi_opt *opt, msi_works *works)
 {
     for (uint32_t i = 0; i < works->count; i++) {
@@ -71,9 +77,18 @@ static void find_fragments(msi_opt *opt, msi_works *works)
             fragment_of(work->inputs[k])->fragment = fragment_of(work);
         }
     }
-    for (uint32_t i = 0; i < works->count && !opt->env->settings.parallelism_is_explicit; i++) {
-        if (keeps_order(works->items[i])) {
-            fragment_of(works->items[i])->is_ordered = true;
+    if (opt->env->settings.parallelism_is_explicit) {
+        return;
+    }
+    for (uint32_t i = 0; i < works->count; i++) {
+        msi_work *fragment = fragment_of(works->items[i]);
+        fragment->is_ordered = fragment->is_ordered || keeps_order(works->items[i]);
+        fragment->has_sink = fragment->has_sink || works->items[i]->node.kind == MS_PNODE_SINK;
+    }
+    for (uint32_t i = 0; i < works->count; i++) {
+        msi_work *fragment = fragment_of(works->items[i]);
+        if (has_order(works->items[i]) && fragment->has_sink) {
+            fragment->is_ordered = true;
         }
     }
 }

@@ -89,11 +89,17 @@ static const ms_value *number_rows(folder *f, const ms_value *values, const ms_t
     return cells;
 }
 
-/* CASE WHEN row$ = r THEN cell ... ELSE column END, over the open cells of a column. */
+/*
+ * A column with its open cells: CASE WHEN row$ = r THEN cell ... ELSE column END, or the cell
+ * itself when there is one row only.
+ */
 static const ms_expr *open_column(folder *f, const ms_schema *schema, uint32_t column)
 {
     ms_arena *arena = f->opt->arena;
     uint32_t row_count = f->node->u.values.row_count;
+    if (row_count == 1 && f->is_open[column]) {
+        return f->node->u.values.cells[column];
+    }
     const ms_field *field = &schema->columns[column];
     const ms_type *row_type = schema->columns[f->column_count].type;
     const ms_type *boolean = ms_type_simple(arena, MS_TYPE_BOOLEAN, false);

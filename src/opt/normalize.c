@@ -13,6 +13,7 @@
  *     WATERMARK in batch mode       nothing: there are no watermarks
  *     LIMIT over LIMIT              one LIMIT
  *     LIMIT that lets all pass      nothing
+ *     LIMIT 0                       no rows
  *     LIMIT over PROJECT of SORT    PROJECT of LIMIT over SORT, which is a bounded sort
  *     SORT of at most one row       nothing
  *     SORT under SORT, UNION or AGGREGATE              nothing: nobody sees its order
@@ -125,6 +126,9 @@ static const ms_lnode *normalize_limit(msi_opt *opt, const ms_lnode *node)
     const ms_lnode *input = node->inputs[0];
     if (input->kind == MS_LNODE_LIMIT) {
         return merge_limits(opt, node, input);
+    }
+    if (node->u.limit.limit == 0 && msi_is_pure(input)) {
+        return msi_empty(opt, node);
     }
     bool passes_one = node->u.limit.offset == 0 && node->u.limit.limit >= 1;
     bool passes_all = passes_one && node->u.limit.limit == UINT64_MAX;

@@ -133,6 +133,7 @@ struct msi_work {
     msi_work **inputs;
     msi_work *fragment; /* union-find over edges without an exchange of their own */
     bool is_ordered;    /* of a fragment's head: runs at parallelism 1 to keep the order */
+    bool has_sink;      /* of a fragment's head: a table is written in it */
     bool drops_before;  /* the consumer does without -U */
     ms_sink *sink;      /* SINK */
     uint32_t key_count; /* SINK: the table's primary key, ordinals of the input */

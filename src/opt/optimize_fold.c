@@ -235,10 +235,6 @@ static const ms_lnode *fold(msi_opt *opt, const ms_lnode *node)
     case MS_LNODE_UNION:
         return fold_union(opt, node);
     case MS_LNODE_LIMIT:
-        if (node->u.limit.limit == 0 && msi_is_pure(node->inputs[0])) {
-            return msi_empty(opt, node);
-        }
-        return msi_is_empty(node->inputs[0]) ? msi_empty(opt, node) : node;
     case MS_LNODE_SORT:
     case MS_LNODE_WATERMARK:
         return msi_is_empty(node->inputs[0]) ? msi_empty(opt, node) : node;

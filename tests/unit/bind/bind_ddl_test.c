@@ -4,8 +4,6 @@
  */
 #include "opt/planner.h"
 
-#include "base/limits.h"
-
 static const ms_table *define(planner *p, const char *sql, const char *name)
 {
     planner_run(p, sql);

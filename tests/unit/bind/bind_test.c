@@ -2,10 +2,9 @@
 /*
  * Statements to bound types and logical plans.
  */
-#include "opt/planner.h"
-
 #include "base/limits.h"
 #include "bind/bind_priv.h"
+#include "opt/planner.h"
 
 static const char tables[] =
     "CREATE TABLE t (a INT, b STRING, c DOUBLE NOT NULL, d AS a + 1, ts TIMESTAMP(3), r ROW<x INT, "

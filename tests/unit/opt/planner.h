@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A planner for tests of plan/, bind/ and opt/: a catalog, connectors made up for the purpose, and the
- * way from a script to plans.
+ * A planner for tests of plan/, bind/ and opt/: a catalog, connectors made up for the purpose, and
+ * the way from a script to plans.
  *
  *     planner p;
  *     planner_open(&p);
  *     planner_run(&p, "CREATE TABLE t (a INT) WITH ('connector' = 'fake'); SELECT a FROM t");
  *     assert_string_equal(planner_explain(&p), "Collect(...)\n...");
  *
- * Connectors: `fake` takes projections, filters and limits; `plain` takes nothing; `reads` has no sink,
- * `writes` no scan. Options of all: bounded, ordered, parallelism, changelog (I, retract), push (exact,
- * inexact, none), takes (I, upsert, all), guarantee (exactly-once). A fake scan takes conjuncts of the
- * shape column < constant.
+ * Connectors: `fake` takes projections, filters and limits; `plain` takes nothing; `reads` has no
+ * sink, `writes` no scan. Options of all: bounded, ordered, parallelism, changelog (I, retract),
+ * push (exact, inexact, none), takes (I, upsert, all), guarantee (exactly-once). A fake scan takes
+ * conjuncts of the shape column < constant.
  */
 #ifndef MS_TESTS_UNIT_OPT_PLANNER_H
 #define MS_TESTS_UNIT_OPT_PLANNER_H
@@ -19,6 +19,7 @@
 #include "testing.h"
 
 #include "bind/bind.h"
+#include "expr/build.h"
 #include "opt/opt.h"
 #include "plan/explain.h"
 #include "sql/parse.h"
@@ -47,7 +48,9 @@ static const ms_option_desc fake_options[] = {
     {.key = "changelog", .kind = MS_OPT_ENUM, .values = "I|retract", .fallback = "I"},
     {.key = "push", .kind = MS_OPT_ENUM, .values = "exact|inexact|none", .fallback = "exact"},
     {.key = "takes", .kind = MS_OPT_ENUM, .values = "I|upsert|all", .fallback = "all"},
-    {.key = "guarantee", .kind = MS_OPT_ENUM, .values = "at-least-once|exactly-once",
+    {.key = "guarantee",
+     .kind = MS_OPT_ENUM,
+     .values = "at-least-once|exactly-once",
      .fallback = "at-least-once"},
 };
 #define FAKE_OPTIONS (uint32_t)(sizeof(fake_options) / sizeof(fake_options[0]))
@@ -114,9 +117,8 @@ static inline ms_rc fake_filter(ms_scan *scan, const ms_expr *const *conjuncts, 
         exact_out[i] = is_used && self->push == 0;
         if (is_used) {
             ms_str text = ms_expr_text(self->arena, conjuncts[i], &self->stored);
-            self->filters = ms_arena_format(
-                self->arena, "%.*s%s%.*s", MS_STR_ARG(self->filters),
-                self->filters.bytes > 0 ? ", " : "", MS_STR_ARG(text));
+            self->filters = ms_arena_format(self->arena, "%.*s%s%.*s", MS_STR_ARG(self->filters),
+                                            self->filters.bytes > 0 ? ", " : "", MS_STR_ARG(text));
         }
     }
     return MS_OK;
@@ -140,8 +142,8 @@ static inline ms_rc fake_scan_describe(const ms_scan *scan, ms_buf *out, ms_stat
         separator = ", ";
     }
     if (self->limit > 0) {
-        MS_TRY(ms_buf_format(out, st, "%slimit=[%llu]", separator,
-                             (unsigned long long)self->limit));
+        MS_TRY(
+            ms_buf_format(out, st, "%slimit=[%llu]", separator, (unsigned long long)self->limit));
     }
     return MS_OK;
 }
@@ -200,8 +202,8 @@ static inline ms_rc fake_negotiate(ms_sink *sink, ms_changelog input, ms_changel
     *key_only_deletes_out = false;
     *wanted_out = self->takes;
     if (self->takes == MS_CHANGELOG_INSERT && input != MS_CHANGELOG_INSERT) {
-        return ms_status_set(st, MS_INVALID_QUERY, ms_span_none, "table \"%.*s\" takes inserts only",
-                             MS_STR_ARG(self->table));
+        return ms_status_set(st, MS_INVALID_QUERY, ms_span_none,
+                             "table \"%.*s\" takes inserts only", MS_STR_ARG(self->table));
     }
     return MS_OK;
 }
@@ -252,13 +254,23 @@ static inline ms_rc fake_sink_create(const ms_connector *connector, const ms_tab
 }
 
 static const ms_connector fake_connectors[] = {
-    {.name = "fake", .options = fake_options, .option_count = FAKE_OPTIONS,
-     .scan_create = fake_scan_create, .sink_create = fake_sink_create},
-    {.name = "plain", .options = fake_options, .option_count = FAKE_OPTIONS,
-     .scan_create = plain_scan_create, .sink_create = fake_sink_create},
-    {.name = "reads", .options = fake_options, .option_count = FAKE_OPTIONS,
+    {.name = "fake",
+     .options = fake_options,
+     .option_count = FAKE_OPTIONS,
+     .scan_create = fake_scan_create,
+     .sink_create = fake_sink_create},
+    {.name = "plain",
+     .options = fake_options,
+     .option_count = FAKE_OPTIONS,
+     .scan_create = plain_scan_create,
+     .sink_create = fake_sink_create},
+    {.name = "reads",
+     .options = fake_options,
+     .option_count = FAKE_OPTIONS,
      .scan_create = plain_scan_create},
-    {.name = "writes", .options = fake_options, .option_count = FAKE_OPTIONS,
+    {.name = "writes",
+     .options = fake_options,
+     .option_count = FAKE_OPTIONS,
      .sink_create = fake_sink_create},
 };
 
@@ -293,8 +305,7 @@ static inline void planner_close(planner *p)
 
 static inline ms_rc planner_plan(planner *p, const ms_ast_stmt *stmt)
 {
-    ms_bind_env env = {
-        .arena = &p->arena, .catalog = p->catalog, .is_streaming = p->is_streaming};
+    ms_bind_env env = {.arena = &p->arena, .catalog = p->catalog, .is_streaming = p->is_streaming};
     if (stmt->kind == MS_AST_EXPLAIN) {
         MS_TRY(ms_bind_explain(&env, ms_ast_explain_of(stmt), &p->logical, &p->st));
     } else {
@@ -313,8 +324,7 @@ static inline ms_rc planner_plan(planner *p, const ms_ast_stmt *stmt)
 
 static inline ms_rc planner_step(planner *p, const ms_ast_stmt *stmt)
 {
-    ms_bind_env env = {
-        .arena = &p->arena, .catalog = p->catalog, .is_streaming = p->is_streaming};
+    ms_bind_env env = {.arena = &p->arena, .catalog = p->catalog, .is_streaming = p->is_streaming};
     ms_arena *tables = ms_catalog_arena(p->catalog);
     ms_str sql = ms_source_slice(&p->source, stmt->span);
     const ms_table *table = NULL;

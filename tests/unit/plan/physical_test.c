@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan text of checkpoints: stable, independent of what may differ between runs, and compared to
- * the first difference.
+ * The plan text of checkpoints: stable, independent of what may differ between runs, and compared
+ * to the first difference.
  */
 #include "opt/planner.h"
 
