@@ -73,6 +73,11 @@ static void write_lines(ms_iojob *job)
             outlet->rest = ms_str_slice(outlet->rest, (size_t)wrote, outlet->rest.bytes);
         } else if (errno == EAGAIN) {
             return;
+        } else if (errno == EPIPE) {
+            ms_status_set(&outlet->job_st, MS_CANCELED, ms_span_none,
+                          "the reader of standard %s has gone",
+                          outlet->fd == STDERR_FILENO ? "error" : "output");
+            return;
         } else if (errno != EINTR) {
             ms_status_set_errno(&outlet->job_st, errno, "could not write to standard %s",
                                 outlet->fd == STDERR_FILENO ? "error" : "output");

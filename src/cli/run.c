@@ -38,7 +38,7 @@ typedef struct run_state {
     msi_common common;
     const char *path;
     ms_result_format format;
-    bool has_format;
+    bool is_for_programs; /* standard output carries json or csv */
     bool explain_only;
     ms_script *script;
     ms_execution *background[BACKGROUND_MAX];
@@ -64,7 +64,9 @@ static int look_at_background(run_state *run)
         ms_status st = {0};
         ms_rc rc = ms_execution_wait(run->background[i], 0, &st);
         bool still_runs = rc == MS_CANCELED && st.retriable;
-        if (rc != MS_OK && !still_runs && !msi_signals_canceled()) {
+        if (rc == MS_CANCELED && !still_runs) {
+            run->reader_gone |= !msi_signals_canceled();
+        } else if (rc != MS_OK && !still_runs) {
             return fail(run, run->background_statement[i], &st);
         }
     }
@@ -109,8 +111,12 @@ static int wait_bounded(run_state *run, uint32_t statement, ms_execution *execut
             }
             return MSI_EXIT_OK;
         }
-        if (rc != MS_CANCELED || !st.retriable) {
-            return msi_signals_canceled() ? MSI_EXIT_OK : fail(run, statement, &st);
+        if (rc == MS_CANCELED && !st.retriable) {
+            run->reader_gone |= !msi_signals_canceled();
+            return MSI_EXIT_OK;
+        }
+        if (rc != MS_CANCELED) {
+            return fail(run, statement, &st);
         }
         int status = look_at_background(run);
         if (status != MSI_EXIT_OK) {
@@ -257,7 +263,6 @@ static bool set_format(run_state *run, ms_str word)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (ms_str_equals(word, ms_str_cstr(formats[i].name))) {
             run->format = formats[i].format;
-            run->has_format = true;
             return true;
         }
     }
@@ -317,6 +322,7 @@ static int early_flags(run_state *run, const msi_command *command, int argc, cha
 {
     bool resume = false;
     bool fresh = false;
+    run->is_for_programs = !isatty(STDOUT_FILENO);
     msi_args args = msi_args_make(command, argc, argv);
     while (msi_args_next(&args)) {
         if (args.flag == NULL && run->path != NULL) {
@@ -328,7 +334,10 @@ static int early_flags(run_state *run, const msi_command *command, int argc, cha
         resume |= msi_args_is(&args, "--resume");
         fresh |= msi_args_is(&args, "--fresh");
         if (msi_args_is(&args, "--result")) {
-            run->has_format |= strstr(args.value, "json") || strstr(args.value, "csv");
+            bool is_program =
+                strstr(args.value, "json") != NULL || strstr(args.value, "csv") != NULL;
+            bool is_table = strstr(args.value, "tab") != NULL;
+            run->is_for_programs = is_program || (run->is_for_programs && !is_table);
             run->common.json_errors |= strstr(args.value, "json") != NULL;
         }
     }
@@ -343,7 +352,6 @@ static int early_flags(run_state *run, const msi_command *command, int argc, cha
 
 static int run_with_session(run_state *run, const msi_command *command, int argc, char **argv)
 {
-    run->has_format = false;
     run->format = isatty(STDOUT_FILENO) ? MS_RESULT_TABLEAU : MS_RESULT_JSON;
     int status = MSI_EXIT_OK;
     msi_args args = msi_args_make(command, argc, argv);
@@ -368,7 +376,7 @@ static int run_command(const msi_command *command, int argc, char **argv, bool e
         .data_dir = run->common.data_dir,
         .notice = msi_common_notice,
         .notice_arg = &run->common,
-        .stdout_is_result = run->has_format || !isatty(STDOUT_FILENO),
+        .stdout_is_result = run->is_for_programs,
     };
     if (ms_engine_open(&options, &run->common.engine, &st) != MS_OK ||
         ms_session_open(run->common.engine, &run->common.session, &st) != MS_OK) {
