@@ -14,9 +14,9 @@ typedef struct ms_bigtable_service ms_bigtable_service;
 struct ms_bigtable_service {
     /*
      * The client, made on first use: opens the embedded store, which may block. Called from prepare
-     * of a scan (for_write false) or sink, and by commands. Only for_write makes a store where there
-     * is none. Errors: MS_DATA_DIR_IN_USE, MS_IO_ERROR, MS_BIGTABLE_NOT_FOUND when there is no store
-     * to read, MS_NOT_SUPPORTED for backends that are not built.
+     * of a scan (for_write false) or sink, and by commands. Only for_write makes a store where
+     * there is none. Errors: MS_DATA_DIR_IN_USE, MS_IO_ERROR, MS_BIGTABLE_NOT_FOUND when there is
+     * no store to read, MS_NOT_SUPPORTED for backends that are not built.
      */
     ms_rc (*open)(ms_bigtable_service *service, bool for_write, ms_bt_client **client_out,
                   ms_status *st);
