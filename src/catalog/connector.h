@@ -286,7 +286,10 @@ typedef struct ms_committer_class {
      */
     void (*commit)(ms_committer *committer, uint64_t checkpoint, const ms_str *committables,
                    uint32_t count, ms_completion *completion);
-    /* At restore: commits those of the restored checkpoint and removes orphans newer than it. */
+    /*
+     * At the start of a job with checkpoints: commits those of the restored checkpoint (0: there is
+     * none) and removes orphans newer than it.
+     */
     void (*recover)(ms_committer *committer, uint64_t checkpoint, const ms_str *committables,
                     uint32_t count, ms_completion *completion);
     void (*close)(ms_committer *committer);

@@ -22,16 +22,28 @@ static bool is_dir(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static ms_rc create_one(const char *path, ms_status *st)
+/* Makes the directory that prefix names where it is missing, and its name durable. */
+static ms_rc create_one(char *prefix, size_t bytes, ms_status *st)
 {
-    if (mkdir(path, DIR_MODE) == 0) {
-        return MS_OK;
+    if (mkdir(prefix, DIR_MODE) != 0) {
+        int error = errno;
+        if (error == EEXIST && is_dir(prefix)) {
+            return MS_OK;
+        }
+        return ms_status_set_errno(st, error, "could not make directory \"%s\"", prefix);
     }
-    int error = errno;
-    if (error == EEXIST && is_dir(path)) {
-        return MS_OK;
+    size_t parent = bytes;
+    while (parent > 0 && prefix[parent - 1] != '/') {
+        parent--;
     }
-    return ms_status_set_errno(st, error, "could not make directory \"%s\"", path);
+    if (parent == 0) {
+        return ms_dir_sync(".", st);
+    }
+    char kept = prefix[parent];
+    prefix[parent] = '\0';
+    ms_rc rc = ms_dir_sync(prefix, st);
+    prefix[parent] = kept;
+    return rc;
 }
 
 ms_rc ms_dir_create(const char *path, ms_status *st)
@@ -47,7 +59,7 @@ ms_rc ms_dir_create(const char *path, ms_status *st)
         if (is_boundary && copy.ptr[end - 1] != '/') {
             memcpy(prefix, copy.ptr, end);
             prefix[end] = '\0';
-            rc = create_one(prefix, st);
+            rc = create_one(prefix, end, st);
         }
     }
     ms_arena_release(&scratch);

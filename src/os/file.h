@@ -120,8 +120,8 @@ typedef struct ms_dir_entry {
     ms_file_kind kind;
 } ms_dir_entry;
 
-/* Makes a directory and its missing parents; one that is there is no error. A new name is durable
- * after ms_dir_sync of the directory that it is in. */
+/* Makes a directory and its missing parents, and the names of those it made durable; one that is
+ * there is no error. */
 ms_rc ms_dir_create(const char *path, ms_status *st) MS_MUST_USE;
 
 /* Makes the names in a directory durable. */

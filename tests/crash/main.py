@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """All crash tests: python3 main.py [BUILD_DIR]. Called by run.sh."""
 import harness
+import job
 import store
 
 store.cases(harness.case)
+job.cases(harness.case)
 harness.finish()

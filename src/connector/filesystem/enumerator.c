@@ -8,6 +8,7 @@
 #include "base/codec.h"
 
 #define SNAPSHOT_VERSION 1
+#define SNAPSHOT_UNLISTED 2 /* the list was not there yet: nothing was handed out */
 #define SPLIT_BYTES_MAX (MSI_FS_PATH_BYTES + 64u)
 
 typedef struct fs_enumerator {
@@ -87,8 +88,20 @@ static void listed(ms_mail *mail)
     }
 }
 
+static ms_rc start_listing(fs_enumerator *self, ms_status *st)
+{
+    self->job = (ms_iojob){.run = run_listing, .reply_to = self->env->task.mailbox};
+    self->job.mail.deliver = listed;
+    MS_TRY(ms_iopool_submit(self->env->task.iopool, &self->job, st));
+    self->is_listing = true;
+    return MS_OK;
+}
+
 static ms_rc restore(fs_enumerator *self, ms_str bytes, ms_status *st)
 {
+    if (bytes.bytes == 1 && bytes.ptr[0] == SNAPSHOT_UNLISTED) {
+        return start_listing(self, st);
+    }
     ms_codec_reader reader = ms_codec_reader_make(bytes);
     uint8_t version = ms_codec_reader_u8(&reader);
     size_t count = ms_codec_reader_count(&reader, 5);
@@ -128,11 +141,7 @@ static ms_rc fs_start(ms_enumerator *enumerator, ms_enumerator_env *env, ms_str 
         self->is_ready = true;
         return MS_OK;
     }
-    self->job = (ms_iojob){.run = run_listing, .reply_to = env->task.mailbox};
-    self->job.mail.deliver = listed;
-    MS_TRY(ms_iopool_submit(env->task.iopool, &self->job, st));
-    self->is_listing = true;
-    return MS_OK;
+    return start_listing(self, st);
 }
 
 static void fs_request(ms_enumerator *enumerator, uint32_t subtask)
@@ -165,7 +174,7 @@ static ms_rc fs_snapshot(ms_enumerator *enumerator, ms_buf *out, ms_status *st)
 {
     fs_enumerator *self = (fs_enumerator *)enumerator;
     if (!self->is_ready) {
-        return ms_status_set(st, MS_CANCELED, ms_span_none, "the files are still being listed");
+        return ms_codec_put_u8(out, SNAPSHOT_UNLISTED, st);
     }
     MS_TRY(ms_codec_put_u8(out, SNAPSHOT_VERSION, st));
     MS_TRY(ms_codec_put_varint(out, self->path_count - self->next, st));

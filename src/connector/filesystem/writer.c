@@ -74,7 +74,19 @@ static void fs_free(fs_writer *self);
 
 /* Steps. */
 
-static ms_rc run_step(fs_step *step, ms_status *st)
+/*
+ * A part that is finished is durable with its name: the manifest that names it is written next, and a
+ * manifest whose files have gone with the power cannot be recovered from.
+ */
+static ms_rc seal_part(const fs_writer *self, fs_part *part, ms_status *st)
+{
+    MS_TRY(ms_file_sync(part->file, st));
+    ms_file_close(part->file);
+    part->file = NULL;
+    return ms_dir_sync(self->plan->table.path.ptr, st);
+}
+
+static ms_rc run_step(const fs_writer *self, fs_step *step, ms_status *st)
 {
     fs_part *part = step->part;
     if (part->file == NULL) {
@@ -83,18 +95,13 @@ static ms_rc run_step(fs_step *step, ms_status *st)
     if (step->bytes.bytes > 0) {
         MS_TRY(ms_file_write(part->file, ms_buf_view(&step->bytes), st));
     }
-    if (step->kind == STEP_FINISH) {
-        MS_TRY(ms_file_sync(part->file, st));
-        ms_file_close(part->file);
-        part->file = NULL;
-    }
-    return MS_OK;
+    return step->kind == STEP_FINISH ? seal_part(self, part, st) : MS_OK;
 }
 
 static void run_job(ms_iojob *job)
 {
     fs_writer *self = MS_MAIL_OWNER(&job->mail, fs_writer, job.mail);
-    ms_rc rc = run_step(self->steps, &self->job_status);
+    ms_rc rc = run_step(self, self->steps, &self->job_status);
     (void)rc; /* the status has it */
 }
 
