@@ -5,6 +5,7 @@
  * are kept apart by the width of their values. A result never shares the buffer of an operand of
  * the same instruction, so kernels may assume that they do not overlap.
  */
+/* tidy: no-unit-test: compile_test.c and evaluate_test.c run its programs */
 #include "expr/program_priv.h"
 
 typedef struct allocator {

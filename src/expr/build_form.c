@@ -4,6 +4,7 @@
  * operands run: AND OR CASE IF COALESCE IFNULL NULLIF BETWEEN IN. Several are rewritten into
  * others; an operand that is then needed twice is bound by LET unless it is a column or constant.
  */
+/* tidy: no-unit-test: build_test.c has its cases */
 #include "expr/expr_priv.h"
 #include "func/typing.h"
 

@@ -3,9 +3,8 @@
  * Splitting, merging and logic. Conditions are bytes; 64 of them are packed into a word first, so
  * that NULLs and failures are masked by words and a word without hits costs next to nothing. A word
  * with few hits is taken apart bit by bit; one with many is written without branches.
- *
- * tidy: no-unit-test: program_test.c and the property test run every loop
  */
+/* tidy: no-unit-test: evaluate_test.c runs every loop */
 #include "expr/kernels.h"
 
 /* Above this many hits of 64 the loop without branches is faster than one iteration a hit. */

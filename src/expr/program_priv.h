@@ -38,14 +38,14 @@ typedef enum msi_op {
     MSI_OP_MERGE, /* out = args[0] in the selected rows: values, NULLs, failures */
     MSI_OP_LOGIC, /* out = out AND (OR) args[0] in the selected rows */
     MSI_OP_PAIR,  /* out = args[0] AND (OR) args[1] in all rows; neither can fail */
-    MSI_OP_SPLIT /* yes = rows where args[0] is what `test` says, no = the others; failures go to out */
+    MSI_OP_SPLIT  /* yes = rows where args[0] is what `test` says, no = the others */
 } msi_op;
 
 typedef enum msi_test { MSI_TEST_TRUE, MSI_TEST_FALSE, MSI_TEST_NULL } msi_test;
 
 typedef struct msi_instr {
     msi_op op;
-    uint32_t out; /* SPLIT: may be MSI_NONE */
+    uint32_t out; /* SPLIT: gets the failures; may be MSI_NONE */
     uint32_t sel;
     uint32_t arg_count;
     const uint32_t *args;

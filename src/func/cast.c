@@ -4,6 +4,7 @@
  * kernels, loops over text handle one row at a time. Nested values go through the scalar form row
  * by row: they are rare, and their parts can be of any type.
  */
+/* tidy: no-unit-test: cast_test.c of expr/ has its table */
 #include "func/cast.h"
 
 #include "func/func_priv.h"

@@ -3,6 +3,7 @@
  * Casts of single values: the reference for the vector forms, what folds constants, and where the
  * messages of failing casts are worded.
  */
+/* tidy: no-unit-test: cast_test.c of expr/ has its table */
 #include "func/cast.h"
 #include "func/func_priv.h"
 #include "func/utf8.h"

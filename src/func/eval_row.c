@@ -3,6 +3,7 @@
  * One row of a function that has only a vector form: its arguments become vectors of one row. Slow,
  * since it prepares the call each time; it is for constants and for the wording of errors.
  */
+/* tidy: no-unit-test: registry_test.c makes a function and calls it */
 #include "func/func_priv.h"
 
 static void set_message(const ms_fn *fn, const ms_fn_lane *lane, ms_status *st)

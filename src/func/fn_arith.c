@@ -9,6 +9,7 @@
  * 64 bits, of up to 38 in 128 bits, neither of which can overflow by the choice of the result type;
  * and results whose type was cut to 38 digits, which are computed in 256 bits and checked.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/fn_arith.h"
 
 #include "func/func_priv.h"

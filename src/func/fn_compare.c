@@ -6,6 +6,7 @@
  * value instead, since a common decimal type may have to give up digits. Text beside a date or
  * timestamp is read as one (the builder makes that cast give NULL for text that is none).
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/func_priv.h"
 #include "func/kernels.h"
 #include "func/scalar.h"

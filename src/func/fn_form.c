@@ -3,9 +3,8 @@
  * The forms: names that the registry knows but that are no functions, since they choose which of
  * their arguments run, or stand for other expressions. expr/build.c makes nodes of them, and types
  * them.
- *
- * tidy: no-unit-test: a table; build_test.c of expr/ has its cases
  */
+/* tidy: no-unit-test: a table; function_test.c of expr/ has its cases */
 #include "func/func_priv.h"
 
 static const ms_fn_signature signatures_boolean[] = {{"boolean, boolean...", "BOOLEAN"}};

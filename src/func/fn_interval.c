@@ -9,6 +9,7 @@
  * hot case, a timestamp and a constant number of milliseconds (every WATERMARK clause), is one
  * vector addition.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/fn_arith.h"
 
 #include "func/func_priv.h"

@@ -4,6 +4,7 @@
  * and a bad one is refused at planning; a pattern from a column is compiled for each row, and a bad
  * one fails its row.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/func_priv.h"
 #include "func/like.h"
 

@@ -6,6 +6,7 @@
  * IN keeps its constants in a hash table made when the call is specialized; found is TRUE, a NULL
  * in the list makes everything else NULL. NaN is in no list, and -0.0 is where 0.0 is.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/func_priv.h"
 #include "func/kernels.h"
 #include "func/scalar.h"

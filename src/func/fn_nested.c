@@ -6,6 +6,7 @@
  * fields' vectors as they are; an ARRAY and a MAP copy their elements. Of equal keys in a MAP
  * constructor the last value counts, at the place of the first.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/func_priv.h"
 #include "func/scalar.h"
 

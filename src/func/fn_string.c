@@ -5,6 +5,7 @@
  * its bytes; others are made in the batch's heap. UPPER and LOWER are ICU's in the root locale,
  * with a path of its own for ASCII; bytes that are no UTF-8 stay as they are.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/func_priv.h"
 #include "func/utf8.h"
 

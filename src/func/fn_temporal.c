@@ -4,6 +4,7 @@
  * by the pattern, or as CAST reads it; when that fails, once more by the lenient form that Flink
  * falls back to. A constant pattern is compiled once.
  */
+/* tidy: no-unit-test: function_test.c of expr/ has its table */
 #include "func/datepattern.h"
 #include "func/func_priv.h"
 #include "type/text.h"

@@ -3,6 +3,7 @@
  * Small helpers shared by the built-in functions: limits of integers, numbers in values, strings of
  * a batch, and refusals.
  */
+/* tidy: no-unit-test: helpers that every function uses */
 #include "func/func_priv.h"
 
 ms_rc msi_infer_refuse(ms_status *st)

@@ -4,9 +4,8 @@
  * they wrap; each step also ors up evidence that a result may have wrapped, and the caller looks
  * for the rows only when there was some. Multiplication of 64 bits has no cheap test: its evidence
  * is that an operand does not fit 32 bits, which the caller then checks exactly.
- *
- * tidy: no-unit-test: fn_arith_test.c and the property test of expr/ run every loop
  */
+/* tidy: no-unit-test: function_test.c and evaluate_test.c of expr/ run every loop */
 #include "func/kernels.h"
 
 /* One operation on one type: BODY computes `r` from `x` and `y` and may or into `seen`. */

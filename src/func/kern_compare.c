@@ -3,9 +3,8 @@
  * Comparisons of columns into bytes 0 and 1. =, <>, < and <= are written; > and >= are < and <=
  * with the operands exchanged. Floats compare as IEEE 754 says: -0.0 equals 0.0, and with NaN
  * everything is false but <>.
- *
- * tidy: no-unit-test: fn_compare_test.c and the property test of expr/ run every loop
  */
+/* tidy: no-unit-test: function_test.c and evaluate_test.c of expr/ run every loop */
 #include "func/kernels.h"
 
 #define COMPARE(name, T, SIGN)                                                                     \

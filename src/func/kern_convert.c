@@ -4,9 +4,8 @@
  * become integers by cutting the fraction and saturating, NaN becomes 0, and TINYINT and SMALLINT
  * are reached by way of INT; everything that is not zero is TRUE. Also the code point count of a
  * text.
- *
- * tidy: no-unit-test: fn_cast_test.c and the property test of expr/ run every loop
  */
+/* tidy: no-unit-test: function_test.c and evaluate_test.c of expr/ run every loop */
 #include "func/kernels.h"
 
 /* Java's (int) and (long) of a floating-point number. */

@@ -4,10 +4,8 @@
  * first brought to a common scale by a power of ten that also cannot overflow. Words are unsigned,
  * since what stands under a NULL can be anything. A column of 64 bits times a constant is the case
  * that matters: one multiplication and one store of 16 bytes a row.
- *
- * tidy: no-unit-test: fn_arith_test.c, fn_compare_test.c and the property test of expr/ run every
- * loop
  */
+/* tidy: no-unit-test: function_test.c and evaluate_test.c of expr/ run every loop */
 #include "func/kernels.h"
 
 __extension__ typedef unsigned __int128 u128;

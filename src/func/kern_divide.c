@@ -12,9 +12,8 @@
  * modulo 2^64, is 2^k times a number of at most floor((2^63 - 1) / d) either way; adding a bias and
  * rotating the low zeros to the top makes that one unsigned comparison. A power of two divides what
  * has its low zeros, whatever the rest.
- *
- * tidy: no-unit-test: fn_arith_test.c checks all divisors of the narrow widths
  */
+/* tidy: no-unit-test: function_test.c and evaluate_test.c of expr/ run every loop */
 #include "func/kernels.h"
 
 __extension__ typedef unsigned __int128 u128;

@@ -4,6 +4,7 @@
  * argument must be of the family or have the type's kind, and an untyped NULL fits nothing but
  * "any"; with it, an argument that casts implicitly to the type is cast, and NULL becomes the type.
  */
+/* tidy: no-unit-test: registry_test.c has its cases */
 #include "func/signature.h"
 
 #include "func/typing.h"
