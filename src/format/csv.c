@@ -134,10 +134,11 @@ typedef struct csv_decoder {
     ms_str *names;
     csv_field *fields; /* of the record at hand; one more than file_count */
     uint32_t field_count;
-    ms_buf unescaped; /* texts of fields that had quotes or escapes inside */
-    bool skip_line;   /* the first line of the file is still to come */
-    bool at_start;    /* a byte order mark may come */
-    uint64_t ordinal; /* records seen in this file, from 1 */
+    ms_buf unescaped;     /* texts of fields that had quotes or escapes inside */
+    bool skip_line;       /* the first record of the file is still to come */
+    bool at_start;        /* nothing of the file was consumed: a byte order mark may come */
+    bool is_behind_quote; /* what could not be split is text behind a closing quote */
+    uint64_t ordinal;     /* records seen in this file, from 1 */
 } csv_decoder;
 
 typedef enum csv_split {
@@ -181,76 +182,107 @@ static void keep_field(csv_decoder *self, ms_str text, bool is_quoted)
 }
 
 /*
+ * Copies what stands between a place and an escape or doubled quote at `at`, and the character behind
+ * it, which is literal.
+ */
+static bool copy_literal(csv_decoder *self, csv_cursor *cursor, size_t at)
+{
+    ms_status ignored = {0};
+    ms_str run = ms_str_slice(cursor->input, cursor->at, at);
+    cursor->at = at + 2;
+    return ms_buf_append(&self->unescaped, run, &ignored) == MS_OK &&
+           ms_buf_append_byte(&self->unescaped, cursor->input.ptr[at + 1], &ignored) == MS_OK;
+}
+
+/* The text of a field from start to at: a view of the input, or of the copy when there is one. */
+static bool field_text(csv_decoder *self, const csv_cursor *cursor, size_t at, size_t copied_at,
+                       ms_str *text_out)
+{
+    *text_out = ms_str_slice(cursor->input, cursor->at, at);
+    if (self->unescaped.bytes == copied_at) {
+        return true;
+    }
+    ms_status ignored = {0};
+    if (ms_buf_append(&self->unescaped, *text_out, &ignored) != MS_OK) {
+        return false;
+    }
+    *text_out = ms_str_make(self->unescaped.ptr + copied_at, self->unescaped.bytes - copied_at);
+    return true;
+}
+
+static bool is_escape(const csv_decoder *self, char c)
+{
+    return self->options.has_escape && c == self->options.escape;
+}
+
+/*
  * The inside of a quoted field, from behind the opening quote to behind the closing one. Text
  * without doubled quotes or escapes is a view of the input.
  */
 static csv_split quoted_text(csv_decoder *self, csv_cursor *cursor, ms_str *text_out)
 {
-    const msi_csv_options *options = &self->options;
-    size_t start = cursor->at;
+    const char *input = cursor->input.ptr;
+    size_t bytes = cursor->input.bytes;
     size_t copied_at = self->unescaped.bytes;
-    bool is_copied = false;
-    ms_status ignored = {0};
     for (;;) {
         size_t at = cursor->at;
-        while (at < cursor->input.bytes && cursor->input.ptr[at] != options->quote &&
-               !(options->has_escape && cursor->input.ptr[at] == options->escape)) {
+        while (at < bytes && input[at] != self->options.quote && !is_escape(self, input[at])) {
             at++;
         }
-        if (at + 1 >= cursor->input.bytes && (at >= cursor->input.bytes || !cursor->at_end)) {
-            return cursor->at_end ? CSV_MALFORMED : CSV_INCOMPLETE;
+        bool is_last = at + 1 >= bytes; /* what follows decides what it is */
+        if (is_last && !cursor->at_end) {
+            return CSV_INCOMPLETE;
         }
-        bool is_quote = cursor->input.ptr[at] == options->quote;
-        bool is_doubled =
-            is_quote && at + 1 < cursor->input.bytes && cursor->input.ptr[at + 1] == options->quote;
-        if (is_quote && !is_doubled) {
-            ms_str tail = ms_str_slice(cursor->input, is_copied ? cursor->at : start, at);
-            cursor->at = at + 1;
-            if (!is_copied) {
-                *text_out = tail;
-                return CSV_RECORD;
-            }
-            if (ms_buf_append(&self->unescaped, tail, &ignored) != MS_OK) {
-                return CSV_MALFORMED;
-            }
-            *text_out =
-                ms_str_make(self->unescaped.ptr + copied_at, self->unescaped.bytes - copied_at);
-            return CSV_RECORD;
-        }
-        ms_str run = ms_str_slice(cursor->input, cursor->at, at);
-        char literal = cursor->input.ptr[at + 1];
-        if (ms_buf_append(&self->unescaped, run, &ignored) != MS_OK ||
-            ms_buf_append_byte(&self->unescaped, literal, &ignored) != MS_OK) {
+        bool is_quote = at < bytes && input[at] == self->options.quote;
+        if (is_last && !is_quote) {
             return CSV_MALFORMED;
         }
-        is_copied = true;
-        cursor->at = at + 2;
+        if (is_quote && (is_last || input[at + 1] != self->options.quote)) {
+            bool ok = field_text(self, cursor, at, copied_at, text_out);
+            cursor->at = at + 1;
+            return ok ? CSV_RECORD : CSV_MALFORMED;
+        }
+        if (!copy_literal(self, cursor, at)) {
+            return CSV_MALFORMED;
+        }
     }
 }
 
 /* A field that does not begin with a quote. */
 static csv_split plain_text(csv_decoder *self, csv_cursor *cursor, ms_str *text_out)
 {
-    size_t start = cursor->at;
+    const char *input = cursor->input.ptr;
+    size_t bytes = cursor->input.bytes;
+    size_t copied_at = self->unescaped.bytes;
     char delimiter = self->options.delimiter;
-    while (cursor->at < cursor->input.bytes && cursor->input.ptr[cursor->at] != delimiter &&
-           !is_record_end(cursor->input.ptr[cursor->at])) {
-        cursor->at++;
+    for (;;) {
+        size_t at = cursor->at;
+        while (at < bytes && input[at] != delimiter && !is_record_end(input[at]) &&
+               !is_escape(self, input[at])) {
+            at++;
+        }
+        if (at + 1 >= bytes && !cursor->at_end && (at == bytes || is_escape(self, input[at]))) {
+            return CSV_INCOMPLETE;
+        }
+        if (at + 1 < bytes && is_escape(self, input[at])) {
+            if (!copy_literal(self, cursor, at)) {
+                return CSV_MALFORMED;
+            }
+            continue;
+        }
+        at += at < bytes && is_escape(self, input[at]) ? 1 : 0; /* nothing left to escape */
+        bool ok = field_text(self, cursor, at, copied_at, text_out);
+        cursor->at = at;
+        *text_out = self->options.trim_spaces ? ms_str_trim(*text_out) : *text_out;
+        return ok ? CSV_RECORD : CSV_MALFORMED;
     }
-    if (cursor->at == cursor->input.bytes && !cursor->at_end) {
-        return CSV_INCOMPLETE;
-    }
-    *text_out = ms_str_slice(cursor->input, start, cursor->at);
-    if (self->options.trim_spaces) {
-        *text_out = ms_str_trim(*text_out);
-    }
-    return CSV_RECORD;
 }
 
 /* Splits the record at the cursor and moves behind it. */
 static csv_split split_record(csv_decoder *self, csv_cursor *cursor)
 {
     self->field_count = 0;
+    self->is_behind_quote = false;
     ms_buf_reset(&self->unescaped);
     /* Unescaped text never exceeds its source, so reserving it keeps earlier views in place. */
     ms_status ignored = {0};
@@ -278,7 +310,8 @@ static csv_split split_record(csv_decoder *self, csv_cursor *cursor)
             return skip_record_end(cursor) ? CSV_RECORD : CSV_INCOMPLETE;
         }
         if (c != self->options.delimiter) {
-            return CSV_MALFORMED; /* text behind a closing quote */
+            self->is_behind_quote = true;
+            return CSV_MALFORMED;
         }
         cursor->at++;
     }
@@ -367,41 +400,46 @@ static bool is_blank(const csv_decoder *self)
     return self->field_count == 1 && self->fields[0].text.bytes == 0 && !self->fields[0].is_quoted;
 }
 
-/* One record: split, checked, converted. False in *more_out when none is whole. */
-static ms_rc decode_record(csv_decoder *self, csv_cursor *cursor, ms_batch *batch, bool *more_out,
-                           ms_status *st)
+/* What a record that was split leads to. */
+static ms_rc take_record(csv_decoder *self, csv_split split, size_t offset, ms_batch *batch,
+                         ms_status *st)
 {
-    csv_cursor before = *cursor;
-    *more_out = true;
-    bool is_comment = self->options.allow_comments && cursor->input.ptr[cursor->at] == '#';
-    if (is_comment) {
-        *more_out = skip_line(cursor);
-        *cursor = *more_out ? *cursor : before;
-        return MS_OK;
-    }
-    csv_split split = split_record(self, cursor);
-    if (split == CSV_INCOMPLETE) {
-        *cursor = before;
-        *more_out = false;
-        return MS_OK;
-    }
     self->ordinal++;
     if (self->skip_line) {
         self->skip_line = false;
         return MS_OK;
     }
     if (split == CSV_MALFORMED) {
-        if (!self->options.ignore_parse_errors) {
-            return bad_record(self, before.at, "has an unbalanced quote", st);
-        }
-        *more_out = skip_line(cursor);
-        return MS_OK;
+        return self->options.ignore_parse_errors
+                   ? MS_OK
+                   : bad_record(self, offset, "has an unbalanced quote", st);
     }
     bool skip = is_blank(self) && self->file_count > 1 && self->options.ignore_parse_errors;
     if (!skip) {
-        MS_TRY(check_arity(self, before.at, &skip, st));
+        MS_TRY(check_arity(self, offset, &skip, st));
     }
-    return skip ? MS_OK : convert(self, batch, before.at, st);
+    return skip ? MS_OK : convert(self, batch, offset, st);
+}
+
+/*
+ * One record: split, checked, converted. False in *more_out when none is whole; the cursor has not
+ * moved then. What cannot be split ends with the line at which that is seen: behind a closing quote
+ * its own, without a closing quote the first.
+ */
+static ms_rc decode_record(csv_decoder *self, csv_cursor *cursor, ms_batch *batch, bool *more_out,
+                           ms_status *st)
+{
+    csv_cursor before = *cursor;
+    bool is_comment = self->options.allow_comments && cursor->input.ptr[cursor->at] == '#';
+    csv_split split = is_comment ? CSV_MALFORMED : split_record(self, cursor);
+    bool is_unclosed = split == CSV_MALFORMED && cursor->at_end && !self->is_behind_quote;
+    cursor->at = is_unclosed ? before.at : cursor->at;
+    *more_out = split == CSV_RECORD || (split == CSV_MALFORMED && skip_line(cursor));
+    if (!*more_out) {
+        *cursor = before;
+        return MS_OK;
+    }
+    return is_comment ? MS_OK : take_record(self, split, before.at, batch, st);
 }
 
 static ms_rc csv_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batch *batch,
@@ -409,22 +447,29 @@ static ms_rc csv_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batch
 {
     csv_decoder *self = (csv_decoder *)decoder;
     csv_cursor cursor = {input, 0, at_end};
-    if (self->at_start && (input.bytes >= 3 || at_end)) {
-        self->at_start = false;
-        cursor.at = ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF")) ? 3 : 0;
+    *consumed_out = 0;
+    if (self->at_start && input.bytes < 3 && !at_end) {
+        return MS_OK; /* a byte order mark may come */
     }
-    bool more = !self->at_start;
-    ms_rc rc = MS_OK;
-    while (rc == MS_OK && more && cursor.at < input.bytes && batch->rows < batch->capacity) {
-        *consumed_out = cursor.at;
+    if (self->at_start && ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF"))) {
+        cursor.at = 3;
+    }
+    bool more = true;
+    while (more && cursor.at < input.bytes && batch->rows < batch->capacity) {
         uint64_t ordinal = self->ordinal;
-        rc = decode_record(self, &cursor, batch, &more, st);
+        ms_rc rc = decode_record(self, &cursor, batch, &more, st);
         if (rc != MS_OK) {
             self->ordinal = ordinal; /* the record is met again */
             return rc;
         }
+        /* A position behind the mark, but before the header, would make the header a row. */
+        bool is_begun = self->skip_line && !(at_end && cursor.at == input.bytes);
+        self->at_start = self->at_start && is_begun;
+        *consumed_out = is_begun ? 0 : cursor.at;
     }
-    *consumed_out = cursor.at;
+    if (at_end && cursor.at == input.bytes) {
+        *consumed_out = cursor.at; /* a mark alone */
+    }
     return MS_OK;
 }
 

@@ -96,7 +96,6 @@ typedef struct json_decoder {
     msi_json_document *document; /* schemas with nested columns */
     ms_rowcodec *codec;
     ms_buf record;
-    ms_buf line; /* padded */
     ms_value *values;
     ms_batch *batch; /* at hand */
     uint64_t ordinal;
@@ -118,6 +117,14 @@ static void sink_null(void *arg, uint32_t column, uint32_t row)
     msi_cell_null(((json_decoder *)arg)->batch, column, row);
 }
 
+static void sink_valid(void *arg, uint32_t column, uint32_t row)
+{
+    uint64_t *valid = ((json_decoder *)arg)->batch->columns[column].valid;
+    if (valid != NULL) {
+        ms_bit_set(valid, row);
+    }
+}
+
 static char *sink_heap(void *arg, size_t bytes, size_t *got_out)
 {
     *got_out = bytes;
@@ -132,6 +139,11 @@ static bool sink_text(void *arg, uint32_t column, uint32_t row, const char *text
     ms_str view = ms_str_make(text, bytes);
     if (ms_type_is_binary(type)) {
         return token == MSI_JSON_TOKEN_STRING && msi_cell_base64(view, self->batch, column, row);
+    }
+    if (ms_type_is_timestamp(type) && type->phys == MS_PHYS_I64) {
+        int64_t *data = MS_VEC_DATA(&self->batch->columns[column], int64_t);
+        return token == MSI_JSON_TOKEN_STRING &&
+               msi_json_temporal(&self->options, type, view, &data[row]);
     }
     ms_value value;
     bool is_null = false;
@@ -162,21 +174,23 @@ static ms_str first_line(ms_str input)
     return ms_str_slice(input, 0, feed);
 }
 
-/* Skips the line at hand when the options allow it, else reports it. */
-static ms_rc bad_outcome(json_decoder *self, ms_str rest, const msi_json_outcome *outcome,
-                         size_t *skip_out, ms_status *st)
+/* Reports a bad line; MS_OK when the options allow to skip it. */
+static ms_rc bad_outcome(const json_decoder *self, ms_str line, msi_json_error error,
+                         uint32_t bad_column, ms_status *st)
 {
-    ms_str line = first_line(rest);
-    *skip_out = line.bytes < rest.bytes ? line.bytes + 1 : line.bytes;
     if (self->options.ignore_parse_errors) {
         return MS_OK;
     }
-    if (outcome->error == MSI_JSON_MALFORMED) {
-        return bad_line(self, line, "is no JSON object", "", st);
+    if (error == MSI_JSON_MALFORMED) {
+        ms_str text = ms_str_trim(line);
+        bool is_array = text.bytes > 0 && text.ptr[0] == '[';
+        const char *why =
+            is_array ? "is an array, and only an object can be a row" : "is no JSON object";
+        return bad_line(self, line, why, "", st);
     }
-    const char *why = outcome->error == MSI_JSON_MISSING ? "has no field " : "does not fit column ";
+    const char *why = error == MSI_JSON_MISSING ? "has no field " : "does not fit column ";
     char column[128];
-    ms_str name = self->schema.columns[outcome->column].name;
+    ms_str name = self->schema.columns[bad_column].name;
     snprintf(column, sizeof column, "\"%.*s\"", MS_STR_ARG(name));
     return bad_line(self, line, why, column, st);
 }
@@ -184,10 +198,11 @@ static ms_rc bad_outcome(json_decoder *self, ms_str rest, const msi_json_outcome
 static ms_rc decode_flat(json_decoder *self, ms_str input, ms_batch *batch, size_t *consumed_out,
                          ms_status *st)
 {
-    msi_json_sink sink = {self, sink_null, sink_text, sink_heap};
+    msi_json_sink sink = {self, sink_null, sink_valid, sink_text, sink_heap};
     for (uint32_t c = 0; c < self->schema.column_count; c++) {
         self->columns[c].data = batch->columns[c].data;
     }
+    msi_json_flat_begin(self->flat);
     size_t at = 0;
     while (at < input.bytes && batch->rows < batch->capacity) {
         msi_json_outcome outcome =
@@ -198,11 +213,10 @@ static ms_rc decode_flat(json_decoder *self, ms_str input, ms_batch *batch, size
         at += outcome.consumed;
         *consumed_out = at;
         if (outcome.error != MSI_JSON_OK) {
-            size_t skip = 0;
-            ms_str rest = ms_str_slice(input, at, input.bytes);
-            MS_TRY(bad_outcome(self, rest, &outcome, &skip, st));
+            ms_str line = first_line(ms_str_slice(input, at, input.bytes));
+            MS_TRY(bad_outcome(self, line, outcome.error, outcome.column, st));
             self->ordinal++;
-            at += skip;
+            at += line.bytes + (at + line.bytes < input.bytes ? 1 : 0);
             *consumed_out = at;
         }
         ms_arena_reset(&self->scratch);
@@ -210,34 +224,38 @@ static ms_rc decode_flat(json_decoder *self, ms_str input, ms_batch *batch, size
     return MS_OK;
 }
 
-/* One line as a tree into the next row of the batch; false when it is no record of the schema. */
-static ms_rc decode_tree(json_decoder *self, ms_str line, ms_batch *batch, bool *ok_out,
-                         ms_status *st)
+/* The values of one line, from a tree. */
+static msi_json_error tree_values(json_decoder *self, ms_str line, uint32_t *bad_column_out)
 {
-    *ok_out = false;
-    ms_buf_reset(&self->line);
-    MS_TRY(ms_buf_append(&self->line, line, st));
-    MS_TRY(ms_buf_reserve(&self->line, MS_DECODE_PADDING, st));
-    memset(self->line.ptr + self->line.bytes, 0, MS_DECODE_PADDING);
     msi_json_node root;
-    if (!msi_json_document_parse(self->document, self->line.ptr, self->line.bytes, &root) ||
+    if (!msi_json_document_parse(self->document, line.ptr, line.bytes, &root) ||
         msi_json_node_kind(&root) != MSI_JSON_KIND_OBJECT) {
-        return MS_OK;
+        return MSI_JSON_MALFORMED;
     }
     for (uint32_t c = 0; c < self->schema.column_count; c++) {
         const ms_field *field = &self->schema.columns[c];
         msi_json_node member;
         bool found = msi_json_node_member(&root, field->name.ptr, field->name.bytes, &member);
+        *bad_column_out = c;
         if (!found && self->options.fail_on_missing_field) {
-            return MS_OK;
+            return MSI_JSON_MISSING;
         }
         self->values[c] = ms_value_null(field->type);
-        if (found && !msi_json_value_of(&self->options, self->document, field->type, &member,
-                                        &self->scratch, &self->values[c])) {
-            return MS_OK;
+        if (found && !msi_json_value_of(&self->options, field->type, &member, &self->scratch,
+                                        &self->values[c])) {
+            return MSI_JSON_VALUE;
         }
     }
-    *ok_out = true;
+    return MSI_JSON_OK;
+}
+
+static ms_rc decode_tree(json_decoder *self, ms_str line, ms_batch *batch, ms_status *st)
+{
+    uint32_t bad_column = 0;
+    msi_json_error error = tree_values(self, line, &bad_column);
+    if (error != MSI_JSON_OK) {
+        return bad_outcome(self, line, error, bad_column, st);
+    }
     ms_buf_reset(&self->record);
     MS_TRY(ms_rowcodec_encode_values(self->codec, self->values, &self->record, st));
     return ms_rowcodec_decode(self->codec, ms_buf_view(&self->record), batch, st);
@@ -253,15 +271,11 @@ static ms_rc decode_trees(json_decoder *self, ms_str input, ms_batch *batch, siz
         if (line.bytes > 0 && line.ptr[line.bytes - 1] == '\r') {
             line.bytes--;
         }
-        bool ok = true;
         if (line.bytes > 0) {
-            MS_TRY(decode_tree(self, line, batch, &ok, st));
+            MS_TRY(decode_tree(self, line, batch, st));
             ms_arena_reset(&self->scratch);
+            self->ordinal++;
         }
-        if (!ok && !self->options.ignore_parse_errors) {
-            return bad_line(self, line, "is no record of the table", "", st);
-        }
-        self->ordinal += line.bytes > 0 ? 1 : 0;
         at = next;
         *consumed_out = at;
     }
@@ -303,7 +317,6 @@ static void json_close(ms_decoder *decoder)
     msi_json_flat_destroy(self->flat);
     msi_json_document_destroy(self->document);
     ms_buf_release(&self->record);
-    ms_buf_release(&self->line);
     ms_arena_release(&self->scratch);
     ms_arena_release(&self->arena);
     ms_mem_free(self);
@@ -342,7 +355,6 @@ static ms_rc json_decoder_create(const ms_schema *file_schema, const uint32_t *w
     ms_arena_init(&self->arena, 0);
     ms_arena_init(&self->scratch, 0);
     ms_buf_init(&self->record, MS_LIMIT_RECORD_BYTES);
-    ms_buf_init(&self->line, MS_LIMIT_RECORD_BYTES);
     bool is_nested = false;
     ms_rc rc = msi_json_read_options(options, &self->arena, &self->options, st);
     rc = rc == MS_OK ? bind_columns(self, schema, &is_nested, st) : rc;

@@ -37,13 +37,16 @@ ms_rc msi_json_read_options(const ms_option_list *list, ms_arena *arena, msi_jso
 bool msi_json_scalar(const msi_json_options *options, const ms_type *type, ms_str text,
                      msi_json_token token, ms_value *value_out, bool *null_out, ms_arena *arena);
 
+/* A DATE, TIMESTAMP or TIMESTAMP_LTZ of up to six digits from the text of a string. */
+bool msi_json_temporal(const msi_json_options *options, const ms_type *type, ms_str text,
+                       int64_t *value_out);
+
 /*
  * A value of any type from a node. Strings and items live in the arena. False when the node does not
  * fit; with ignore_parse_errors it becomes NULL instead.
  */
-bool msi_json_value_of(const msi_json_options *options, msi_json_document *document,
-                       const ms_type *type, const msi_json_node *node, ms_arena *arena,
-                       ms_value *value_out);
+bool msi_json_value_of(const msi_json_options *options, const ms_type *type,
+                       const msi_json_node *node, ms_arena *arena, ms_value *value_out);
 
 /* MS_NOT_SUPPORTED when json cannot carry the type of a column. */
 ms_rc msi_json_check_type(const ms_field *field, const ms_type *type, ms_arena *arena,

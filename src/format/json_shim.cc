@@ -4,9 +4,14 @@
  *
  * The flat decoder parses many lines with one pass of simdjson's first stage and walks the documents
  * on demand. Lines usually have their fields in one order, so the field that came at this place in
- * the line before is tried first; a name is looked up in a table only when that fails. A line that
- * the fast walk cannot take is walked alone, which decides whether the line is bad or only the
- * pass over many lines was misled by it.
+ * the line before is tried first; a name is looked up in a table only when that fails. A row counts
+ * only when the pass shows that its document is one line and nothing more. A line that the pass cannot
+ * take is walked alone, which decides whether the line is bad or only the pass was misled by it; the
+ * next pass is then no longer than what this one has brought, so that odd input costs no more than
+ * its length.
+ *
+ * A value that is walked is checked to its last byte. What the walk skips (the values of fields that
+ * are no columns) is only checked to be balanced and UTF-8.
  */
 #include "format/json_shim.h"
 
@@ -24,7 +29,10 @@ namespace
 {
 
 constexpr uint32_t no_column = UINT32_MAX;
-constexpr size_t pass_bytes_max = 1u << 20; /* one pass of the first stage: fits the second cache */
+/* One pass of the first stage: what it read is still in the second cache when the walk comes. */
+constexpr size_t pass_bytes_max = 128u << 10;
+constexpr size_t pass_bytes_min = 4u << 10; /* less is not worth a pass */
+constexpr unsigned depth_max = 500;         /* of nested values that are walked */
 constexpr size_t heap_run_bytes = 16u << 10;
 
 /* The layout of ms_view (type/vec.h). */
@@ -38,12 +46,23 @@ struct expected_field {
     uint32_t column;
 };
 
+/* A value of a document, its children behind it. */
+struct tree {
+    msi_json_kind kind;
+    uint32_t count;        /* of children */
+    uint32_t end;          /* behind the last of its descendants */
+    std::string_view name; /* of a member */
+    std::string_view text; /* of a string, or the token as written */
+    const char *start;     /* of an array or object, in the document */
+};
+
 enum class step { ok, malformed, value, missing };
 
 struct walk {
     msi_json_column *columns;
     const msi_json_sink *sink;
     uint32_t row;
+    uint32_t set; /* columns of the row at hand */
     uint32_t bad_column;
 };
 
@@ -55,8 +74,11 @@ struct msi_json_flat {
     std::unordered_map<std::string_view, uint32_t> by_name;
     std::vector<std::string> names;
     std::vector<expected_field> order; /* of the line before */
-    std::vector<uint32_t> seen;        /* row + 1 in which the column was last set */
-    std::string padded;                /* a line alone */
+    std::vector<uint64_t> seen;        /* the attempt in which the column was last set */
+    uint64_t attempt;
+    size_t pass_bytes;       /* of the next pass */
+    std::string padded;      /* a line alone */
+    std::vector<tree> trees; /* of a nested value at hand */
     std::string compact;
     bool fail_on_missing;
     bool null_on_error;
@@ -97,66 +119,189 @@ std::string_view trimmed(std::string_view token)
     return token;
 }
 
-/* Objects and arrays as compact text. */
-bool nested_text(msi_json_flat *flat, ondemand::value &value, std::string_view *text_out)
+size_t skip_digits(std::string_view text, size_t at)
 {
-    std::string_view raw;
-    if (simdjson::to_json_string(value).get(raw) != SUCCESS) {
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') {
+        at++;
+    }
+    return at;
+}
+
+/* The grammar of JSON, whatever the size of the number. */
+bool is_number(std::string_view text)
+{
+    size_t at = !text.empty() && text[0] == '-' ? 1 : 0;
+    size_t digits = skip_digits(text, at);
+    if (digits == at || (text[at] == '0' && digits > at + 1)) {
         return false;
     }
-    flat->compact.resize(raw.size());
-    size_t bytes = 0;
-    if (simdjson::minify(raw.data(), raw.size(), &flat->compact[0], bytes) != SUCCESS) {
+    at = digits;
+    if (at < text.size() && text[at] == '.') {
+        digits = skip_digits(text, at + 1);
+        if (digits == at + 1) {
+            return false;
+        }
+        at = digits;
+    }
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+        at += at + 1 < text.size() && (text[at + 1] == '+' || text[at + 1] == '-') ? 2 : 1;
+        digits = skip_digits(text, at);
+        if (digits == at) {
+            return false;
+        }
+        at = digits;
+    }
+    return at == text.size();
+}
+
+/* Trees. */
+
+bool grow(std::vector<tree> &trees, ondemand::value value, std::string_view name, unsigned depth);
+
+bool grow_array(std::vector<tree> &trees, ondemand::value &value, uint32_t *count, unsigned depth)
+{
+    ondemand::array array;
+    if (value.get_array().get(array) != SUCCESS) {
         return false;
     }
-    *text_out = std::string_view(flat->compact.data(), bytes);
+    for (auto &&item : array) {
+        ondemand::value child;
+        if (std::move(item).get(child) != SUCCESS || !grow(trees, child, {}, depth)) {
+            return false;
+        }
+        ++*count;
+    }
     return true;
 }
 
-/* Hands a value of any kind over as text. */
-step take_text(msi_json_flat *flat, const walk &w, uint32_t column, ondemand::value &value,
-               ondemand::json_type type)
+bool grow_object(std::vector<tree> &trees, ondemand::value &value, uint32_t *count, unsigned depth)
 {
-    std::string_view text;
-    msi_json_token token = MSI_JSON_TOKEN_STRING;
+    ondemand::object object;
+    if (value.get_object().get(object) != SUCCESS) {
+        return false;
+    }
+    for (auto &&item : object) {
+        ondemand::field field;
+        std::string_view name;
+        if (std::move(item).get(field) != SUCCESS || field.unescaped_key().get(name) != SUCCESS ||
+            !grow(trees, field.value(), name, depth)) {
+            return false;
+        }
+        ++*count;
+    }
+    return true;
+}
+
+bool grow_scalar(ondemand::value &value, ondemand::json_type type, tree *out)
+{
+    bool truth = false;
+    out->text = trimmed(value.raw_json_token());
     switch (type) {
     case ondemand::json_type::string:
-        if (value.get_string().get(text) != SUCCESS) {
-            return step::malformed;
-        }
-        break;
+        out->kind = MSI_JSON_KIND_STRING;
+        return value.get_string().get(out->text) == SUCCESS;
     case ondemand::json_type::number:
-        token = MSI_JSON_TOKEN_NUMBER;
-        text = trimmed(value.raw_json_token());
-        if (ondemand::number checked; value.get_number().get(checked) != SUCCESS) {
-            /* Not a number, or an integer beyond 64 bits, which DECIMAL and STRING may take. */
-            if (text.find_first_not_of("0123456789-") != std::string_view::npos) {
-                return step::malformed;
-            }
-        }
-        break;
-    case ondemand::json_type::boolean: {
-        bool truth = false;
-        if (value.get_bool().get(truth) != SUCCESS) {
-            return step::malformed;
-        }
-        token = MSI_JSON_TOKEN_BOOL;
-        text = truth ? "true" : "false";
-        break;
-    }
+        out->kind = MSI_JSON_KIND_NUMBER;
+        return is_number(out->text);
+    case ondemand::json_type::boolean:
+        out->kind = MSI_JSON_KIND_BOOL;
+        return value.get_bool().get(truth) == SUCCESS;
     default:
-        token = MSI_JSON_TOKEN_NESTED;
-        if (!nested_text(flat, value, &text)) {
-            return step::malformed;
+        out->kind = MSI_JSON_KIND_NULL;
+        return out->text == "null";
+    }
+}
+
+/* Appends a value with all below it; false when it is no JSON. */
+bool grow(std::vector<tree> &trees, ondemand::value value, std::string_view name, unsigned depth)
+{
+    ondemand::json_type type;
+    if (depth == depth_max || value.type().get(type) != SUCCESS) {
+        return false;
+    }
+    size_t at = trees.size();
+    tree own = {MSI_JSON_KIND_NULL, 0, 0, name, {}, value.raw_json_token().data()};
+    trees.push_back(own);
+    bool ok = false;
+    if (type == ondemand::json_type::array) {
+        own.kind = MSI_JSON_KIND_ARRAY;
+        ok = grow_array(trees, value, &own.count, depth + 1);
+    } else if (type == ondemand::json_type::object) {
+        own.kind = MSI_JSON_KIND_OBJECT;
+        ok = grow_object(trees, value, &own.count, depth + 1);
+    } else {
+        ok = grow_scalar(value, type, &own);
+    }
+    own.end = static_cast<uint32_t>(trees.size());
+    trees[at] = own;
+    return ok;
+}
+
+/* The text of an array or object that was walked, without blanks outside strings. */
+std::string_view compact_text(const char *start, std::string *compact)
+{
+    const char *at = start;
+    unsigned depth = 0;
+    bool in_string = false;
+    do {
+        if (in_string) {
+            in_string = *at != '"';
+            at += *at == '\\' ? 1 : 0;
+        } else {
+            in_string = *at == '"';
+            depth += *at == '{' || *at == '[' ? 1 : 0;
+            depth -= *at == '}' || *at == ']' ? 1 : 0;
         }
+        at++;
+    } while (depth > 0);
+    size_t bytes = 0;
+    size_t length = static_cast<size_t>(at - start);
+    compact->resize(length);
+    if (simdjson::minify(start, length, &(*compact)[0], bytes) != SUCCESS) {
+        bytes = 0;
+    }
+    return std::string_view(compact->data(), bytes);
+}
+
+step hand_over(const walk &w, uint32_t column, std::string_view text, msi_json_token token)
+{
+    bool fits = w.sink->text(w.sink->arg, column, w.row, text.data(), text.size(), token);
+    return fits ? step::ok : step::value;
+}
+
+/* Hands a value of any kind over as text. */
+step take_text(msi_json_flat *flat, const walk &w, uint32_t column, ondemand::value &value)
+{
+    flat->trees.clear();
+    if (!grow(flat->trees, value, {}, 0)) {
+        return step::malformed;
+    }
+    const tree &root = flat->trees[0];
+    std::string_view text = root.text;
+    msi_json_token token = MSI_JSON_TOKEN_STRING;
+    switch (root.kind) {
+    case MSI_JSON_KIND_NULL:
+        w.sink->set_null(w.sink->arg, column, w.row);
+        return step::ok;
+    case MSI_JSON_KIND_STRING:
+        break;
+    case MSI_JSON_KIND_NUMBER:
+        token = MSI_JSON_TOKEN_NUMBER;
+        break;
+    case MSI_JSON_KIND_BOOL:
+        token = MSI_JSON_TOKEN_BOOL;
+        break;
+    case MSI_JSON_KIND_ARRAY:
+    case MSI_JSON_KIND_OBJECT:
+        token = MSI_JSON_TOKEN_NESTED;
+        text = compact_text(root.start, &flat->compact);
         break;
     }
     if (w.columns[column].op == MSI_JSON_STRING) {
         put_string(flat, w, column, text);
         return step::ok;
     }
-    bool fits = w.sink->text(w.sink->arg, column, w.row, text.data(), text.size(), token);
-    return fits ? step::ok : step::value;
+    return hand_over(w, column, text, token);
 }
 
 step take_value(msi_json_flat *flat, const walk &w, uint32_t column, ondemand::value &value)
@@ -203,21 +348,15 @@ step take_value(msi_json_flat *flat, const walk &w, uint32_t column, ondemand::v
         }
         break;
     }
-    case MSI_JSON_TEXT:
+    case MSI_JSON_TEXT: {
+        std::string_view text;
+        if (value.get_string().get(text) == SUCCESS) {
+            return hand_over(w, column, text, MSI_JSON_TOKEN_STRING);
+        }
         break;
     }
-    ondemand::json_type type;
-    if (value.type().get(type) != SUCCESS) {
-        return step::malformed;
     }
-    if (type == ondemand::json_type::null) {
-        if (!value.is_null()) {
-            return step::malformed;
-        }
-        w.sink->set_null(w.sink->arg, column, w.row);
-        return step::ok;
-    }
-    return take_text(flat, w, column, value, type);
+    return take_text(flat, w, column, value);
 }
 
 /* The text between the quotes of a field's name, as written. */
@@ -231,19 +370,22 @@ std::string_view raw_key(const ondemand::raw_json_string &key)
     return std::string_view(start, static_cast<size_t>(end - start));
 }
 
-/* The column of the field at a place of the line, and remembers it for the next line. */
-uint32_t column_of(msi_json_flat *flat, size_t place, ondemand::field &field)
+/* True when the name behind an opening quote is this one. Reads no further than the padding. */
+bool is_named(const char *key, const std::string &raw_name)
+{
+    size_t bytes = raw_name.size();
+    return bytes < SIMDJSON_PADDING && std::memcmp(key, raw_name.data(), bytes) == 0 &&
+           key[bytes] == '"';
+}
+
+/* The column of a field that is not the one of the line before; remembers it for the next line. */
+bool look_up(msi_json_flat *flat, size_t place, ondemand::field &field, uint32_t *column_out)
 {
     std::string_view raw = raw_key(field.key());
-    if (place < flat->order.size() && flat->order[place].raw_name == raw) {
-        return flat->order[place].column;
-    }
     uint32_t column = no_column;
     std::string_view name = raw;
-    std::string_view unescaped;
-    if (raw.find('\\') != std::string_view::npos &&
-        field.unescaped_key().get(unescaped) == SUCCESS) {
-        name = unescaped;
+    if (raw.find('\\') != std::string_view::npos && field.unescaped_key().get(name) != SUCCESS) {
+        return false;
     }
     auto found = flat->by_name.find(name);
     if (found != flat->by_name.end()) {
@@ -254,46 +396,95 @@ uint32_t column_of(msi_json_flat *flat, size_t place, ondemand::field &field)
     } else if (place == flat->order.size() && place < 4096) {
         flat->order.push_back({std::string(raw), column});
     }
-    return column;
+    *column_out = column;
+    return true;
+}
+
+/* The column of the field at a place of the line; false when its name is malformed. */
+bool column_of(msi_json_flat *flat, size_t place, ondemand::field &field, uint32_t *column_out)
+{
+    if (place < flat->order.size() && is_named(field.key().raw(), flat->order[place].raw_name)) {
+        *column_out = flat->order[place].column;
+        return true;
+    }
+    return look_up(flat, place, field, column_out);
+}
+
+/* One field into its column; of two with one name the last counts. */
+step take_field(msi_json_flat *flat, walk &w, uint32_t column, ondemand::value &value)
+{
+    if (flat->seen[column] == flat->attempt) {
+        w.sink->set_valid(w.sink->arg, column, w.row);
+    } else {
+        flat->seen[column] = flat->attempt;
+        w.set++;
+    }
+    step result = take_value(flat, w, column, value);
+    if (result == step::value && flat->null_on_error) {
+        w.sink->set_null(w.sink->arg, column, w.row);
+        return step::ok;
+    }
+    w.bad_column = column;
+    return result;
 }
 
 /* Walks one document into the row; columns that it lacks become NULL. */
-step take_object(msi_json_flat *flat, walk &w, ondemand::object &object)
+step take_fields(msi_json_flat *flat, walk &w, ondemand::object &object)
 {
-    uint32_t mark = w.row + 1;
-    uint32_t count = static_cast<uint32_t>(flat->names.size());
-    uint32_t set = 0;
     size_t place = 0;
+    w.set = 0;
+    flat->attempt++;
     for (auto &&item : object) {
-        ondemand::field field;
-        if (std::move(item).get(field) != SUCCESS) {
+        if (item.error() != SUCCESS) {
             return step::malformed;
         }
-        uint32_t column = column_of(flat, place++, field);
+        /* Field and value stay where they are: to copy what was just written costs a stall. */
+        ondemand::field &&field = std::move(item).value_unsafe();
+        uint32_t column = no_column;
+        if (!column_of(flat, place++, field, &column)) {
+            return step::malformed;
+        }
         if (column == no_column) {
             continue;
         }
-        ondemand::value value = field.value();
-        step result = take_value(flat, w, column, value);
-        if (result == step::value && flat->null_on_error) {
-            w.sink->set_null(w.sink->arg, column, w.row);
-        } else if (result != step::ok) {
-            w.bad_column = column;
+        step result = take_field(flat, w, column, field.value());
+        if (result != step::ok) {
             return result;
         }
-        set += flat->seen[column] != mark;
-        flat->seen[column] = mark;
     }
-    for (uint32_t c = 0; set < count && c < count; c++) {
-        if (flat->seen[c] != mark) {
-            if (flat->fail_on_missing) {
-                w.bad_column = c;
-                return step::missing;
-            }
-            w.sink->set_null(w.sink->arg, c, w.row);
+    uint32_t count = static_cast<uint32_t>(flat->names.size());
+    for (uint32_t c = 0; w.set < count && c < count; c++) {
+        if (flat->seen[c] == flat->attempt) {
+            continue;
         }
+        if (flat->fail_on_missing) {
+            w.bad_column = c;
+            return step::missing;
+        }
+        w.sink->set_null(w.sink->arg, c, w.row);
     }
     return step::ok;
+}
+
+/* Makes the row as if it had never been written. */
+void take_back(const walk &w, uint32_t columns)
+{
+    for (uint32_t c = 0; c < columns; c++) {
+        w.sink->set_valid(w.sink->arg, c, w.row);
+    }
+}
+
+/* The same; a document that fails leaves nothing behind, in the columns and in the heap. */
+step take_object(msi_json_flat *flat, walk &w, ondemand::object &object)
+{
+    char *heap_at = flat->heap_at;
+    char *heap_end = flat->heap_end;
+    step result = take_fields(flat, w, object);
+    if (result != step::ok) {
+        take_back(w, static_cast<uint32_t>(flat->names.size()));
+        flat->heap_at = flat->heap_end == heap_end ? heap_at : flat->heap_at;
+    }
+    return result;
 }
 
 const char *line_end(const char *at, const char *end)
@@ -312,32 +503,72 @@ std::string_view line_text(const char *at, const char *end)
     return std::string_view(at, bytes);
 }
 
-/* One line alone, padded: the slow way, which is also the judge. */
-step take_line(msi_json_flat *flat, walk &w, std::string_view line)
+/* Control characters in strings as escapes, which the parser insists on; false when there are none. */
+bool escape_controls(std::string_view line, std::string *out)
 {
-    flat->padded.assign(line.data(), line.size());
-    flat->padded.append(SIMDJSON_PADDING, '\0');
-    padded_string_view view(flat->padded.data(), line.size(), flat->padded.size());
-    ondemand::document document;
-    if (flat->single.iterate(view).get(document) != SUCCESS) {
-        return step::malformed;
+    static const char digits[] = "0123456789abcdef";
+    bool in_string = false;
+    bool found = false;
+    out->clear();
+    for (size_t i = 0; i < line.size(); i++) {
+        unsigned char c = static_cast<unsigned char>(line[i]);
+        if (in_string && c < 0x20) {
+            out->append("\\u00");
+            out->push_back(digits[c >> 4]);
+            out->push_back(digits[c & 15]);
+            found = true;
+            continue;
+        }
+        out->push_back(line[i]);
+        if (in_string && c == '\\' && i + 1 < line.size() &&
+            static_cast<unsigned char>(line[i + 1]) >= 0x20) {
+            out->push_back(line[++i]);
+        } else if (c == '"') {
+            in_string = !in_string;
+        }
     }
+    return found;
+}
+
+/* True when nothing but blanks follows the value that was walked. */
+bool is_whole(ondemand::document &document, const char *end)
+{
+    const char *behind = nullptr;
+    if (document.current_location().get(behind) != SUCCESS || behind >= end) {
+        return true;
+    }
+    std::string_view rest(behind, static_cast<size_t>(end - behind));
+    return rest.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+step take_padded(msi_json_flat *flat, walk &w)
+{
+    size_t bytes = flat->padded.size();
+    flat->padded.append(SIMDJSON_PADDING, '\0');
+    padded_string_view view(flat->padded.data(), bytes, flat->padded.size());
+    ondemand::document document;
     ondemand::object object;
-    if (document.get_object().get(object) != SUCCESS) {
+    if (flat->single.iterate(view).get(document) != SUCCESS ||
+        document.get_object().get(object) != SUCCESS) {
         return step::malformed;
     }
     step result = take_object(flat, w, object);
-    if (result != step::ok) {
-        return result;
+    if (result == step::ok && !is_whole(document, flat->padded.data() + bytes)) {
+        take_back(w, static_cast<uint32_t>(flat->names.size()));
+        return step::malformed;
     }
-    /* Anything but blanks behind the closing brace makes the line no record. */
-    const char *behind = nullptr;
-    const char *end = flat->padded.data() + line.size();
-    if (document.current_location().get(behind) != SUCCESS || behind >= end) {
-        return step::ok;
+    return result;
+}
+
+/* One line alone: the slow way, which is also the judge. */
+step take_line(msi_json_flat *flat, walk &w, std::string_view line)
+{
+    flat->padded.assign(line.data(), line.size());
+    step result = take_padded(flat, w);
+    if (result == step::malformed && escape_controls(line, &flat->padded)) {
+        result = take_padded(flat, w);
     }
-    std::string_view rest(behind, static_cast<size_t>(end - behind));
-    return rest.find_first_not_of(" \t\r\n") == std::string_view::npos ? step::ok : step::malformed;
+    return result;
 }
 
 msi_json_error error_of(step result)
@@ -347,9 +578,32 @@ msi_json_error error_of(step result)
                                      : MSI_JSON_MALFORMED;
 }
 
+bool is_blank(const char *at, const char *end)
+{
+    while (at < end && std::strchr(" \t\r\n", *at) != nullptr && *at != '\0') {
+        at++;
+    }
+    return at == end;
+}
+
+/* Behind the empty lines at a place. */
+const char *skip_empty_lines(const char *at, const char *end)
+{
+    for (;;) {
+        if (at < end && *at == '\n') {
+            at++;
+        } else if (end - at > 1 && at[0] == '\r' && at[1] == '\n') {
+            at += 2;
+        } else {
+            return at;
+        }
+    }
+}
+
 /*
  * Lines of [at, end) in one pass. Returns how far it came: a line boundary. Stops early, without an
- * error, where a document is not exactly one line; the caller goes on alone from there.
+ * error, where a document is not exactly one line; the caller goes on alone from there. A row counts
+ * once the start of the next document shows that its own ended on its line.
  */
 const char *take_pass(msi_json_flat *flat, walk &w, const char *at, const char *end,
                       uint32_t row_max)
@@ -357,56 +611,57 @@ const char *take_pass(msi_json_flat *flat, walk &w, const char *at, const char *
     size_t bytes = static_cast<size_t>(end - at);
     ondemand::document_stream stream;
     auto base = reinterpret_cast<const uint8_t *>(at);
-    if (flat->many.iterate_many(base, bytes, bytes + SIMDJSON_PADDING).get(stream) != SUCCESS) {
+    /* The parser makes its memory anew when this size changes, so it changes for long lines only. */
+    size_t room = (bytes > pass_bytes_max ? bytes : pass_bytes_max) + SIMDJSON_PADDING;
+    if (flat->many.iterate_many(base, bytes, room).get(stream) != SUCCESS) {
         return at;
     }
-    const char *done = at;
-    for (auto it = stream.begin(); it != stream.end() && w.row < row_max; ++it) {
-        const char *start = at + it.current_index();
-        const char *feed = line_end(done, end);
-        if (start != done || start >= feed) {
-            return done; /* blanks, an empty line, or two documents on one line */
+    const char *done = at;      /* behind the last line that counts */
+    const char *feed = nullptr; /* the end of the line of the row that does not count yet */
+    auto it = stream.begin();
+    for (;; ++it) {
+        bool is_last = !(it != stream.end());
+        const char *start = is_last ? end : at + it.current_index();
+        if (feed != nullptr) {
+            bool is_cut = is_last && stream.truncated_bytes() != 0; /* an open document follows */
+            if (is_cut || start < feed || !is_blank(feed, start)) {
+                take_back(w, static_cast<uint32_t>(flat->names.size()));
+                return done;
+            }
+            w.row++;
+            done = feed < end ? feed + 1 : end;
         }
+        if (is_last || w.row == row_max) {
+            return done;
+        }
+        done = skip_empty_lines(done, start);
+        feed = line_end(done, end);
         ondemand::document_reference document;
         ondemand::object object;
         auto found = *it;
-        if (std::move(found).get(document) != SUCCESS ||
-            document.get_object().get(object) != SUCCESS) {
+        if (start >= feed || !is_blank(done, start) || std::move(found).get(document) != SUCCESS ||
+            document.get_object().get(object) != SUCCESS ||
+            take_object(flat, w, object) != step::ok) {
             return done;
         }
-        if (take_object(flat, w, object) != step::ok) {
-            return done;
-        }
-        const char *behind = nullptr;
-        if (document.current_location().get(behind) == SUCCESS) {
-            if (behind > feed) {
-                /* The walk is behind the closing brace when the next token is on the next line. */
-                const char *back = behind;
-                while (back > feed && std::strchr(" \t\r\n", back[-1]) != nullptr) {
-                    back--;
-                }
-                if (back > feed + 1) {
-                    return done;
-                }
-            } else if (behind < feed && line_text(behind, feed).find_first_not_of(" \t\r") !=
-                                            std::string_view::npos) {
-                return done;
-            }
-        }
-        w.row++;
-        done = feed < end ? feed + 1 : end;
     }
-    return done;
 }
 
-/* The longest run of whole lines that one pass takes. */
-const char *pass_end(const char *at, const char *end)
+/* The longest run of whole lines that the next pass takes. */
+const char *pass_end(const msi_json_flat *flat, const char *at, const char *end)
 {
-    if (static_cast<size_t>(end - at) <= pass_bytes_max) {
+    if (static_cast<size_t>(end - at) <= flat->pass_bytes) {
         return end;
     }
-    const void *feed = memrchr(at, '\n', pass_bytes_max);
+    const void *feed = memrchr(at, '\n', flat->pass_bytes);
     return feed != nullptr ? static_cast<const char *>(feed) + 1 : line_end(at, end);
+}
+
+/* The next pass: longer when all of this one was taken, else a little more than what was taken. */
+void size_pass(msi_json_flat *flat, size_t taken, bool is_all)
+{
+    size_t bytes = is_all ? flat->pass_bytes * 2 : taken + taken / 8 + pass_bytes_min;
+    flat->pass_bytes = bytes < pass_bytes_max ? bytes : pass_bytes_max;
 }
 
 } // namespace
@@ -417,8 +672,9 @@ msi_json_flat *msi_json_flat_create(const msi_json_column *columns, uint32_t col
     msi_json_flat *flat = new msi_json_flat();
     flat->fail_on_missing = fail_on_missing;
     flat->null_on_error = null_on_error;
-    flat->heap_at = nullptr;
-    flat->heap_end = nullptr;
+    flat->attempt = 0;
+    flat->pass_bytes = pass_bytes_max;
+    msi_json_flat_begin(flat);
     flat->names.reserve(column_count);
     for (uint32_t i = 0; i < column_count; i++) {
         flat->names.emplace_back(columns[i].name, columns[i].name_bytes);
@@ -433,26 +689,31 @@ void msi_json_flat_destroy(msi_json_flat *flat)
     delete flat;
 }
 
+void msi_json_flat_begin(msi_json_flat *flat)
+{
+    flat->heap_at = nullptr;
+    flat->heap_end = nullptr;
+}
+
 msi_json_outcome msi_json_flat_decode(msi_json_flat *flat, msi_json_column *columns,
                                       const msi_json_sink *sink, const char *input, size_t bytes,
                                       uint32_t row, uint32_t row_max)
 {
-    walk w = {columns, sink, row, 0};
+    walk w = {columns, sink, row, 0, 0};
     const char *at = input;
     const char *end = input + bytes;
-    flat->heap_at = nullptr;
-    flat->heap_end = nullptr;
-    std::fill(flat->seen.begin(), flat->seen.end(), 0);
     msi_json_outcome outcome = {row, 0, MSI_JSON_OK, 0};
     while (at < end && w.row < row_max) {
-        at = take_pass(flat, w, at, pass_end(at, end), row_max);
-        if (at == end || w.row == row_max) {
-            break;
+        const char *until = pass_end(flat, at, end);
+        const char *from = at;
+        at = take_pass(flat, w, at, until, row_max);
+        size_pass(flat, static_cast<size_t>(at - from), at == until);
+        if (at == until || w.row == row_max) {
+            continue;
         }
         const char *feed = line_end(at, end);
         std::string_view line = line_text(at, feed);
         if (!line.empty()) {
-            std::fill(flat->seen.begin(), flat->seen.end(), 0);
             step result = take_line(flat, w, line);
             if (result != step::ok) {
                 outcome.error = error_of(result);
@@ -471,27 +732,31 @@ msi_json_outcome msi_json_flat_decode(msi_json_flat *flat, msi_json_column *colu
 /* Documents. */
 
 struct msi_json_document {
-    dom::parser parser;
+    ondemand::parser parser;
+    std::vector<tree> trees;
+    std::string padded;
     std::string text;
 };
-
-static_assert(sizeof(dom::element) <= sizeof(msi_json_node), "a node holds an element");
 
 namespace
 {
 
-dom::element element_of(const msi_json_node *node)
+const tree &tree_of(const msi_json_node *node)
 {
-    dom::element element;
-    std::memcpy(static_cast<void *>(&element), node->words, sizeof element);
-    return element;
+    return node->document->trees[node->index];
 }
 
-msi_json_node node_of(dom::element element)
+bool parse_padded(msi_json_document *document)
 {
-    msi_json_node node = {};
-    std::memcpy(node.words, static_cast<const void *>(&element), sizeof element);
-    return node;
+    size_t bytes = document->padded.size();
+    document->padded.append(SIMDJSON_PADDING, '\0');
+    padded_string_view view(document->padded.data(), bytes, document->padded.size());
+    ondemand::document walked;
+    ondemand::value root;
+    document->trees.clear();
+    return document->parser.iterate(view).get(walked) == SUCCESS &&
+           walked.get_value().get(root) == SUCCESS && grow(document->trees, root, {}, 0) &&
+           is_whole(walked, document->padded.data() + bytes);
 }
 
 } // namespace
@@ -509,106 +774,48 @@ void msi_json_document_destroy(msi_json_document *document)
 bool msi_json_document_parse(msi_json_document *document, const char *text, size_t bytes,
                              msi_json_node *root_out)
 {
-    dom::element root;
-    auto base = reinterpret_cast<const uint8_t *>(text);
-    if (document->parser.parse(base, bytes, false).get(root) != SUCCESS) {
-        return false;
-    }
-    *root_out = node_of(root);
-    return true;
+    *root_out = {document, 0};
+    document->padded.assign(text, bytes);
+    return parse_padded(document) ||
+           (escape_controls(std::string_view(text, bytes), &document->padded) &&
+            parse_padded(document));
 }
 
 msi_json_kind msi_json_node_kind(const msi_json_node *node)
 {
-    switch (element_of(node).type()) {
-    case dom::element_type::NULL_VALUE:
-        return MSI_JSON_KIND_NULL;
-    case dom::element_type::BOOL:
-        return MSI_JSON_KIND_BOOL;
-    case dom::element_type::INT64:
-    case dom::element_type::UINT64:
-        return MSI_JSON_KIND_INTEGER;
-    case dom::element_type::DOUBLE:
-        return MSI_JSON_KIND_DOUBLE;
-    case dom::element_type::STRING:
-        return MSI_JSON_KIND_STRING;
-    case dom::element_type::ARRAY:
-        return MSI_JSON_KIND_ARRAY;
-    case dom::element_type::OBJECT:
-        return MSI_JSON_KIND_OBJECT;
-    }
-    return MSI_JSON_KIND_NULL;
+    return tree_of(node).kind;
 }
 
-bool msi_json_node_bool(const msi_json_node *node)
+const char *msi_json_node_text(const msi_json_node *node, size_t *bytes_out)
 {
-    bool truth = false;
-    return element_of(node).get_bool().get(truth) == SUCCESS && truth;
-}
-
-bool msi_json_node_i64(const msi_json_node *node, int64_t *value_out)
-{
-    return element_of(node).get_int64().get(*value_out) == SUCCESS;
-}
-
-double msi_json_node_f64(const msi_json_node *node)
-{
-    double value = 0;
-    return element_of(node).get_double().get(value) == SUCCESS ? value : 0;
-}
-
-const char *msi_json_node_string(const msi_json_node *node, size_t *bytes_out)
-{
-    std::string_view text;
-    if (element_of(node).get_string().get(text) != SUCCESS) {
-        text = std::string_view();
-    }
+    const tree &own = tree_of(node);
+    bool is_nested = own.kind == MSI_JSON_KIND_ARRAY || own.kind == MSI_JSON_KIND_OBJECT;
+    std::string_view text = is_nested ? compact_text(own.start, &node->document->text) : own.text;
     *bytes_out = text.size();
     return text.data();
-}
-
-const char *msi_json_node_text(msi_json_document *document, const msi_json_node *node,
-                               size_t *bytes_out)
-{
-    document->text = simdjson::minify(element_of(node));
-    *bytes_out = document->text.size();
-    return document->text.data();
 }
 
 bool msi_json_node_member(const msi_json_node *node, const char *name, size_t name_bytes,
                           msi_json_node *member_out)
 {
-    dom::object object;
-    if (element_of(node).get_object().get(object) != SUCCESS) {
-        return false;
-    }
+    const tree &own = tree_of(node);
+    std::string_view wanted(name, name_bytes);
     bool found = false;
-    for (auto member : object) {
-        if (member.key == std::string_view(name, name_bytes)) {
-            *member_out = node_of(member.value);
+    uint32_t at = node->index + 1;
+    for (uint32_t i = 0; i < own.count; i++) {
+        const tree &child = node->document->trees[at];
+        if (child.name == wanted) {
+            *member_out = {node->document, at};
             found = true;
         }
+        at = child.end;
     }
     return found;
 }
 
 size_t msi_json_node_count(const msi_json_node *node)
 {
-    dom::array array;
-    dom::object object;
-    size_t count = 0;
-    if (element_of(node).get_array().get(array) == SUCCESS) {
-        for (auto item : array) {
-            (void)item;
-            count++;
-        }
-    } else if (element_of(node).get_object().get(object) == SUCCESS) {
-        for (auto member : object) {
-            (void)member;
-            count++;
-        }
-    }
-    return count;
+    return tree_of(node).count;
 }
 
 bool msi_json_node_each(const msi_json_node *node,
@@ -616,22 +823,15 @@ bool msi_json_node_each(const msi_json_node *node,
                                         const msi_json_node *item),
                         void *arg)
 {
-    dom::array array;
-    dom::object object;
-    if (element_of(node).get_array().get(array) == SUCCESS) {
-        for (auto item : array) {
-            msi_json_node child = node_of(item);
-            if (!on_item(arg, nullptr, 0, &child)) {
-                return false;
-            }
+    const tree &own = tree_of(node);
+    uint32_t at = node->index + 1;
+    for (uint32_t i = 0; i < own.count; i++) {
+        const tree &child = node->document->trees[at];
+        msi_json_node item = {node->document, at};
+        if (!on_item(arg, child.name.data(), child.name.size(), &item)) {
+            return false;
         }
-    } else if (element_of(node).get_object().get(object) == SUCCESS) {
-        for (auto member : object) {
-            msi_json_node child = node_of(member.value);
-            if (!on_item(arg, member.key.data(), member.key.size(), &child)) {
-                return false;
-            }
-        }
+        at = child.end;
     }
     return true;
 }

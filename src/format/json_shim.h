@@ -48,6 +48,8 @@ typedef struct msi_json_column {
 typedef struct msi_json_sink {
     void *arg;
     void (*set_null)(void *arg, uint32_t column, uint32_t row);
+    /* Undoes set_null: the row is written anew, or was given up. */
+    void (*set_valid)(void *arg, uint32_t column, uint32_t row);
     /* Converts text; false when it is none of the column's type. */
     bool (*text)(void *arg, uint32_t column, uint32_t row, const char *text, size_t bytes,
                  msi_json_token token);
@@ -75,9 +77,13 @@ msi_json_flat *msi_json_flat_create(const msi_json_column *columns, uint32_t col
                                     bool fail_on_missing, bool null_on_error);
 void msi_json_flat_destroy(msi_json_flat *flat);
 
+/* From here on rows go to another batch. */
+void msi_json_flat_begin(msi_json_flat *flat);
+
 /*
  * Decodes lines of input, whose last byte is a line feed or the end of the file, into rows from
- * `row` on, up to row_max. input has 64 readable bytes behind it. Stops before a bad line.
+ * `row` on, up to row_max. input has 64 readable bytes behind it. Stops before a bad line, whose row is
+ * as if it had never been written. Values of fields that are no columns are skipped, not checked.
  */
 msi_json_outcome msi_json_flat_decode(msi_json_flat *flat, msi_json_column *columns,
                                       const msi_json_sink *sink, const char *input, size_t bytes,
@@ -87,14 +93,14 @@ msi_json_outcome msi_json_flat_decode(msi_json_flat *flat, msi_json_column *colu
 
 typedef struct msi_json_document msi_json_document;
 typedef struct msi_json_node {
-    uint64_t words[4]; /* private */
+    msi_json_document *document; /* private, as is index */
+    uint32_t index;
 } msi_json_node;
 
 typedef enum msi_json_kind {
     MSI_JSON_KIND_NULL,
     MSI_JSON_KIND_BOOL,
-    MSI_JSON_KIND_INTEGER,
-    MSI_JSON_KIND_DOUBLE,
+    MSI_JSON_KIND_NUMBER,
     MSI_JSON_KIND_STRING,
     MSI_JSON_KIND_ARRAY,
     MSI_JSON_KIND_OBJECT
@@ -103,19 +109,16 @@ typedef enum msi_json_kind {
 msi_json_document *msi_json_document_create(void);
 void msi_json_document_destroy(msi_json_document *document);
 
-/* Parses one line, with 64 readable bytes behind it; false when it is no JSON. */
+/* Parses one line, which is copied; false when it is not exactly one JSON value. */
 bool msi_json_document_parse(msi_json_document *document, const char *text, size_t bytes,
                              msi_json_node *root_out);
 msi_json_kind msi_json_node_kind(const msi_json_node *node);
-bool msi_json_node_bool(const msi_json_node *node);
-/* INTEGER only; false beyond int64. */
-bool msi_json_node_i64(const msi_json_node *node, int64_t *value_out);
-double msi_json_node_f64(const msi_json_node *node);
-const char *msi_json_node_string(const msi_json_node *node, size_t *bytes_out);
 
-/* Compact JSON text of any node, valid until the next call for this document. */
-const char *msi_json_node_text(msi_json_document *document, const msi_json_node *node,
-                               size_t *bytes_out);
+/*
+ * A string without quotes and escapes, a number or word as written, an array or object without blanks;
+ * valid until the next call for this document.
+ */
+const char *msi_json_node_text(const msi_json_node *node, size_t *bytes_out);
 
 /* The last member of this name; false when there is none. */
 bool msi_json_node_member(const msi_json_node *node, const char *name, size_t name_bytes,

@@ -5,6 +5,7 @@
  */
 #include "format/json_priv.h"
 
+#include "base/map.h"
 #include "type/decimal.h"
 
 /* The bounds of an integer type by its physical form. */
@@ -14,6 +15,43 @@ static void integer_range(const ms_type *type, int64_t *min_out, int64_t *max_ou
     bits = type->phys == MS_PHYS_I32 ? 32 : bits;
     *max_out = INT64_MAX >> (64 - bits);
     *min_out = -*max_out - 1;
+}
+
+/*
+ * The whole part of a number as JSON writes it: the digits before the point once the exponent has moved
+ * it. False beyond int64.
+ */
+static bool whole_part(ms_str text, int64_t *i_out)
+{
+    bool is_negative = text.ptr[0] == '-';
+    size_t e = is_negative ? 1 : 0;
+    int64_t exponent = 0;
+    int64_t point = -1; /* digits before it; -1: none seen */
+    int64_t digits = 0;
+    for (; e < text.bytes && text.ptr[e] != 'e' && text.ptr[e] != 'E'; e++) {
+        point = text.ptr[e] == '.' ? digits : point;
+        digits += text.ptr[e] == '.' ? 0 : 1;
+    }
+    if (e < text.bytes && !ms_text_parse_i64(ms_str_slice(text, e + 1, text.bytes), &exponent)) {
+        exponent = text.ptr[e + 1] == '-' ? -INT32_MAX : INT32_MAX;
+    }
+    exponent = exponent > INT32_MAX ? INT32_MAX : exponent < -INT32_MAX ? -INT32_MAX : exponent;
+    int64_t left = (point < 0 ? digits : point) + exponent; /* digits of the whole part */
+    uint64_t max = is_negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
+    uint64_t whole = 0;
+    for (size_t i = is_negative ? 1 : 0; left > 0 && (i < e || whole > 0); i++) {
+        if (i < e && text.ptr[i] == '.') {
+            continue;
+        }
+        uint64_t digit = i < e ? (uint64_t)(text.ptr[i] - '0') : 0;
+        if (whole > (max - digit) / 10) {
+            return false;
+        }
+        whole = whole * 10 + digit;
+        left--;
+    }
+    *i_out = is_negative ? (int64_t)(0 - whole) : (int64_t)whole;
+    return true;
 }
 
 /* An integer token, or for INT and BIGINT a fractional one that is cut toward zero. */
@@ -27,34 +65,26 @@ static bool integer_value(const ms_type *type, ms_str text, msi_json_token token
     if (!is_number && !is_text) {
         return false;
     }
-    bool parsed = ms_text_parse_i64(ms_str_trim(text), i_out);
     bool cuts = type->kind == MS_TYPE_INT || type->kind == MS_TYPE_BIGINT;
-    if (!parsed && is_number && cuts) {
-        ms_i128 unscaled = 0;
-        if (ms_text_parse_decimal(text, 38, 9, &unscaled) != MS_TEXT_OK) {
-            return false;
-        }
-        ms_i128 whole = unscaled / 1000000000;
-        *i_out = (int64_t)whole;
-        parsed = whole >= INT64_MIN && whole <= INT64_MAX;
-    }
+    bool parsed = ms_text_parse_i64(ms_str_trim(text), i_out) ||
+                  (is_number && cuts && whole_part(text, i_out));
     return parsed && *i_out >= min && *i_out <= max;
 }
 
-static bool temporal_value(const msi_json_options *options, const ms_type *type, ms_str text,
-                           int64_t *i_out)
+bool msi_json_temporal(const msi_json_options *options, const ms_type *type, ms_str text,
+                       int64_t *value_out)
 {
     bool iso = options->timestamps == MSI_JSON_TIMESTAMP_ISO;
     if (type->kind == MS_TYPE_DATE) {
         int32_t days = 0;
         bool ok = ms_text_parse_date(text, &days);
-        *i_out = days;
+        *value_out = days;
         return ok;
     }
     bool ltz = type->kind == MS_TYPE_TIMESTAMP_LTZ;
     ms_text_timestamp_form form =
         iso ? (ltz ? MS_TEXT_ISO_Z : MS_TEXT_ISO) : (ltz ? MS_TEXT_SQL_Z : MS_TEXT_SQL);
-    return ms_text_parse_timestamp_us(text, form, type->precision, i_out);
+    return ms_text_parse_timestamp_us(text, form, type->precision, value_out);
 }
 
 static bool decimal_value(const ms_type *type, ms_str text, ms_value *value, bool *null_out)
@@ -118,7 +148,7 @@ bool msi_json_scalar(const msi_json_options *options, const ms_type *type, ms_st
     case MS_TYPE_TIMESTAMP:
     case MS_TYPE_TIMESTAMP_LTZ:
         return token == MSI_JSON_TOKEN_STRING && !is_nested &&
-               temporal_value(options, type, text, &value_out->u.i);
+               msi_json_temporal(options, type, text, &value_out->u.i);
     case MS_TYPE_NULL:
     case MS_TYPE_TIME:
     case MS_TYPE_INTERVAL_MONTH:
@@ -139,10 +169,10 @@ bool msi_json_scalar(const msi_json_options *options, const ms_type *type, ms_st
 
 typedef struct list_walk {
     const msi_json_options *options;
-    msi_json_document *document;
     const ms_type *type;
     ms_arena *arena;
     ms_value *items;
+    ms_map keys; /* of a MAP: to the pair in items */
     uint32_t count;
 } list_walk;
 
@@ -151,24 +181,23 @@ static bool array_item(void *arg, const char *name, size_t name_bytes, const msi
     list_walk *walk = arg;
     (void)name;
     (void)name_bytes;
-    return msi_json_value_of(walk->options, walk->document, walk->type->children[0], item,
-                             walk->arena, &walk->items[walk->count++]);
+    return msi_json_value_of(walk->options, walk->type->children[0], item, walk->arena,
+                             &walk->items[walk->count++]);
 }
 
 /* The last of two entries with one key counts. */
 static bool map_item(void *arg, const char *name, size_t name_bytes, const msi_json_node *item)
 {
     list_walk *walk = arg;
-    ms_str key = ms_str_make(name, name_bytes);
-    uint32_t at = 0;
-    while (at < walk->count && !ms_str_equals(walk->items[2 * at].u.str, key)) {
-        at++;
+    ms_str key = ms_arena_copy_str(walk->arena, ms_str_make(name, name_bytes));
+    const ms_map_entry *entry = ms_map_find(&walk->keys, key);
+    ms_value *pair = entry != NULL ? entry->value : &walk->items[2 * walk->count];
+    if (entry == NULL) {
+        ms_map_put(&walk->keys, key, pair);
+        walk->count++;
     }
-    ms_str own = ms_arena_copy_str(walk->arena, key);
-    walk->items[2 * at] = ms_value_str(walk->type->children[0], own);
-    walk->count += at == walk->count ? 1 : 0;
-    return msi_json_value_of(walk->options, walk->document, walk->type->children[1], item,
-                             walk->arena, &walk->items[2 * at + 1]);
+    pair[0] = ms_value_str(walk->type->children[0], key);
+    return msi_json_value_of(walk->options, walk->type->children[1], item, walk->arena, &pair[1]);
 }
 
 static bool list_value(list_walk *walk, const msi_json_node *node, ms_value *value_out)
@@ -202,8 +231,8 @@ static bool row_value(const list_walk *walk, const msi_json_node *node, ms_value
         if (!found && walk->options->fail_on_missing_field) {
             return false;
         }
-        if (found && !msi_json_value_of(walk->options, walk->document, type->children[i], &member,
-                                        walk->arena, &items[i])) {
+        if (found &&
+            !msi_json_value_of(walk->options, type->children[i], &member, walk->arena, &items[i])) {
             return false;
         }
     }
@@ -214,46 +243,32 @@ static bool row_value(const list_walk *walk, const msi_json_node *node, ms_value
 
 static bool scalar_node(const list_walk *walk, const msi_json_node *node, ms_value *value_out)
 {
+    static const msi_json_token tokens[] = {
+        [MSI_JSON_KIND_NULL] = MSI_JSON_TOKEN_NESTED, /* asked for before */
+        [MSI_JSON_KIND_BOOL] = MSI_JSON_TOKEN_BOOL,
+        [MSI_JSON_KIND_NUMBER] = MSI_JSON_TOKEN_NUMBER,
+        [MSI_JSON_KIND_STRING] = MSI_JSON_TOKEN_STRING,
+        [MSI_JSON_KIND_ARRAY] = MSI_JSON_TOKEN_NESTED,
+        [MSI_JSON_KIND_OBJECT] = MSI_JSON_TOKEN_NESTED,
+    };
     size_t bytes = 0;
-    const char *text = NULL;
-    msi_json_token token = MSI_JSON_TOKEN_STRING;
-    switch (msi_json_node_kind(node)) {
-    case MSI_JSON_KIND_STRING:
-        text = msi_json_node_string(node, &bytes);
-        break;
-    case MSI_JSON_KIND_BOOL:
-        text = msi_json_node_bool(node) ? "true" : "false";
-        bytes = strlen(text);
-        token = MSI_JSON_TOKEN_BOOL;
-        break;
-    case MSI_JSON_KIND_INTEGER:
-    case MSI_JSON_KIND_DOUBLE:
-        text = msi_json_node_text(walk->document, node, &bytes);
-        token = MSI_JSON_TOKEN_NUMBER;
-        break;
-    case MSI_JSON_KIND_NULL:
-    case MSI_JSON_KIND_ARRAY:
-    case MSI_JSON_KIND_OBJECT:
-        text = msi_json_node_text(walk->document, node, &bytes);
-        token = MSI_JSON_TOKEN_NESTED;
-        break;
-    }
+    const char *text = msi_json_node_text(node, &bytes);
     bool is_null = false;
-    bool ok = msi_json_scalar(walk->options, walk->type, ms_str_make(text, bytes), token, value_out,
-                              &is_null, walk->arena);
+    bool ok = msi_json_scalar(walk->options, walk->type, ms_str_make(text, bytes),
+                              tokens[msi_json_node_kind(node)], value_out, &is_null, walk->arena);
     value_out->is_null = is_null;
     return ok;
 }
 
-bool msi_json_value_of(const msi_json_options *options, msi_json_document *document,
-                       const ms_type *type, const msi_json_node *node, ms_arena *arena,
-                       ms_value *value_out)
+bool msi_json_value_of(const msi_json_options *options, const ms_type *type,
+                       const msi_json_node *node, ms_arena *arena, ms_value *value_out)
 {
     *value_out = ms_value_null(type);
     if (msi_json_node_kind(node) == MSI_JSON_KIND_NULL) {
         return true;
     }
-    list_walk walk = {options, document, type, arena, NULL, 0};
+    list_walk walk = {.options = options, .type = type, .arena = arena};
+    ms_map_init(&walk.keys, arena);
     ms_value value = {.type = type};
     bool is_list = type->kind == MS_TYPE_ARRAY || type->kind == MS_TYPE_MAP;
     bool ok = is_list                     ? list_value(&walk, node, &value)
