@@ -301,12 +301,14 @@ static ms_rc check_creation(const ms_option_value *disposition, bool creates,
     }
     if (!creates && has_rule) {
         const ms_option_value *first = max_versions->has_value ? max_versions : max_age;
+        bool has_both = max_versions->has_value && max_age->has_value;
         ms_status_set(st, MS_OPTION_CONFLICT, first->span,
-                      "%s%s%s only with 'sink.create-disposition' = 'create-if-needed'",
+                      "nothing is created, so that there is no use for %s%s%s",
                       max_versions->has_value ? "'sink.table-create.gc-rule.max-versions'" : "",
-                      max_versions->has_value && max_age->has_value ? ", " : "",
+                      has_both ? ", " : "",
                       max_age->has_value ? "'sink.table-create.gc-rule.max-age'" : "");
-        return ms_status_hint(st, "Without it nothing is created that the rule could belong to.");
+        return ms_status_hint(st, "Set 'sink.create-disposition' = 'create-if-needed', or leave "
+                                  "them out.");
     }
     return MS_OK;
 }

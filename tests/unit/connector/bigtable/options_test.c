@@ -99,16 +99,14 @@ static const struct {
      "'sink.create-disposition' = 'create-if-needed' needs a rule of garbage collection for the "
      "families that it creates"},
     {SINK, "sink.table-create.gc-rule.max-versions", "1", NULL, NULL, MS_OPTION_CONFLICT,
-     "'sink.table-create.gc-rule.max-versions' only with 'sink.create-disposition' = "
-     "'create-if-needed'"},
+     "nothing is created, so that there is no use for 'sink.table-create.gc-rule.max-versions'"},
     {SINK, "sink.table-create.gc-rule.max-versions", "1", "sink.table-create.gc-rule.max-age",
      "1 d", MS_OPTION_CONFLICT,
-     "'sink.table-create.gc-rule.max-versions', 'sink.table-create.gc-rule.max-age' only with "
-     "'sink.create-disposition' = 'create-if-needed'"},
+     "nothing is created, so that there is no use for 'sink.table-create.gc-rule.max-versions', "
+     "'sink.table-create.gc-rule.max-age'"},
     {SINK, "sink.create-disposition", "create-never", "sink.table-create.gc-rule.max-age", "1 d",
      MS_OPTION_CONFLICT,
-     "'sink.table-create.gc-rule.max-age' only with 'sink.create-disposition' = "
-     "'create-if-needed'"},
+     "nothing is created, so that there is no use for 'sink.table-create.gc-rule.max-age'"},
 };
 
 static void make_table(table_maker *m, ms_arena *arena)
