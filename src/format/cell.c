@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text of cells into columns, by csv's rules: numbers are trimmed, DECIMAL and dates are not, BOOLEAN
- * never fails.
+ * Text of cells into columns, by csv's rules: numbers are trimmed, DECIMAL and dates are not,
+ * BOOLEAN never fails.
  */
 #include "format/format_priv.h"
 

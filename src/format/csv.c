@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The csv format's options and the decoder: text into fields, fields into columns. A record is split
- * whole before anything is converted, so that one cut off by the end of the input is left alone.
+ * The csv format's options and the decoder: text into fields, fields into columns. A record is
+ * split whole before anything is converted, so that one cut off by the end of the input is left
+ * alone.
  */
 #include "format/csv.h"
 
@@ -182,8 +183,8 @@ static void keep_field(csv_decoder *self, ms_str text, bool is_quoted)
 }
 
 /*
- * Copies what stands between a place and an escape or doubled quote at `at`, and the character behind
- * it, which is literal.
+ * Copies what stands between a place and an escape or doubled quote at `at`, and the character
+ * behind it, which is literal.
  */
 static bool copy_literal(csv_decoder *self, csv_cursor *cursor, size_t at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows as csv records, quoted as Flink's writer quotes: texts of more than 24 UTF-16 units, and those
- * with a character at or below the largest of delimiter, quote and line feed (with the defaults: a
- * blank, a quote, a comma and what lies below). Numbers and booleans are never quoted, NULL is
- * the null literal or nothing.
+ * Rows as csv records, quoted as Flink's writer quotes: texts of more than 24 UTF-16 units, and
+ * those with a character at or below the largest of delimiter, quote and line feed (with the
+ * defaults: a blank, a quote, a comma and what lies below). Numbers and booleans are never quoted,
+ * NULL is the null literal or nothing.
  */
 #include "format/csv.h"
 

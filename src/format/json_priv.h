@@ -42,8 +42,8 @@ bool msi_json_temporal(const msi_json_options *options, const ms_type *type, ms_
                        int64_t *value_out);
 
 /*
- * A value of any type from a node. Strings and items live in the arena. False when the node does not
- * fit; with ignore_parse_errors it becomes NULL instead.
+ * A value of any type from a node. Strings and items live in the arena. False when the node does
+ * not fit; with ignore_parse_errors it becomes NULL instead.
  */
 bool msi_json_value_of(const msi_json_options *options, const ms_type *type,
                        const msi_json_node *node, ms_arena *arena, ms_value *value_out);

@@ -2,16 +2,16 @@
 /*
  * simdjson behind json_shim.h.
  *
- * The flat decoder parses many lines with one pass of simdjson's first stage and walks the documents
- * on demand. Lines usually have their fields in one order, so the field that came at this place in
- * the line before is tried first; a name is looked up in a table only when that fails. A row counts
- * only when the pass shows that its document is one line and nothing more. A line that the pass cannot
- * take is walked alone, which decides whether the line is bad or only the pass was misled by it; the
- * next pass is then no longer than what this one has brought, so that odd input costs no more than
- * its length.
+ * The flat decoder parses many lines with one pass of simdjson's first stage and walks the
+ * documents on demand. Lines usually have their fields in one order, so the field that came at this
+ * place in the line before is tried first; a name is looked up in a table only when that fails. A
+ * row counts only when the pass shows that its document is one line and nothing more. A line that
+ * the pass cannot take is walked alone, which decides whether the line is bad or only the pass was
+ * misled by it; the next pass is then no longer than what this one has brought, so that odd input
+ * costs no more than its length.
  *
- * A value that is walked is checked to its last byte. What the walk skips (the values of fields that
- * are no columns) is only checked to be balanced and UTF-8.
+ * A value that is walked is checked to its last byte. What the walk skips (the values of fields
+ * that are no columns) is only checked to be balanced and UTF-8.
  */
 #include "format/json_shim.h"
 
@@ -66,7 +66,7 @@ struct walk {
     uint32_t bad_column;
 };
 
-} // namespace
+} /* namespace */
 
 struct msi_json_flat {
     ondemand::parser many;
@@ -503,7 +503,9 @@ std::string_view line_text(const char *at, const char *end)
     return std::string_view(at, bytes);
 }
 
-/* Control characters in strings as escapes, which the parser insists on; false when there are none. */
+/*
+ * Control characters in strings as escapes, which the parser insists on; false when there are none.
+ */
 bool escape_controls(std::string_view line, std::string *out)
 {
     static const char digits[] = "0123456789abcdef";
@@ -602,8 +604,8 @@ const char *skip_empty_lines(const char *at, const char *end)
 
 /*
  * Lines of [at, end) in one pass. Returns how far it came: a line boundary. Stops early, without an
- * error, where a document is not exactly one line; the caller goes on alone from there. A row counts
- * once the start of the next document shows that its own ended on its line.
+ * error, where a document is not exactly one line; the caller goes on alone from there. A row
+ * counts once the start of the next document shows that its own ended on its line.
  */
 const char *take_pass(msi_json_flat *flat, walk &w, const char *at, const char *end,
                       uint32_t row_max)
@@ -611,7 +613,9 @@ const char *take_pass(msi_json_flat *flat, walk &w, const char *at, const char *
     size_t bytes = static_cast<size_t>(end - at);
     ondemand::document_stream stream;
     auto base = reinterpret_cast<const uint8_t *>(at);
-    /* The parser makes its memory anew when this size changes, so it changes for long lines only. */
+    /*
+     * The parser makes its memory anew when this size changes, so it changes for long lines only.
+     */
     size_t room = (bytes > pass_bytes_max ? bytes : pass_bytes_max) + SIMDJSON_PADDING;
     if (flat->many.iterate_many(base, bytes, room).get(stream) != SUCCESS) {
         return at;
@@ -664,7 +668,7 @@ void size_pass(msi_json_flat *flat, size_t taken, bool is_all)
     flat->pass_bytes = bytes < pass_bytes_max ? bytes : pass_bytes_max;
 }
 
-} // namespace
+} /* namespace */
 
 msi_json_flat *msi_json_flat_create(const msi_json_column *columns, uint32_t column_count,
                                     bool fail_on_missing, bool null_on_error)
@@ -759,7 +763,7 @@ bool parse_padded(msi_json_document *document)
            is_whole(walked, document->padded.data() + bytes);
 }
 
-} // namespace
+} /* namespace */
 
 msi_json_document *msi_json_document_create(void)
 {

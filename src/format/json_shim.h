@@ -6,7 +6,8 @@
  *             what it cannot convert alone (dates, decimals, odd tokens) it hands over as text
  *   document  one line as a tree, for schemas with ROW, ARRAY or MAP
  *
- * Ownership: the parsers own their buffers; nodes live until the next document. Thread: one at a time.
+ * Ownership: the parsers own their buffers; nodes live until the next document. Thread: one at a
+ * time.
  */
 #ifndef MS_FORMAT_JSON_SHIM_H
 #define MS_FORMAT_JSON_SHIM_H
@@ -82,8 +83,9 @@ void msi_json_flat_begin(msi_json_flat *flat);
 
 /*
  * Decodes lines of input, whose last byte is a line feed or the end of the file, into rows from
- * `row` on, up to row_max. input has 64 readable bytes behind it. Stops before a bad line, whose row is
- * as if it had never been written. Values of fields that are no columns are skipped, not checked.
+ * `row` on, up to row_max. input has 64 readable bytes behind it. Stops before a bad line, whose
+ * row is as if it had never been written. Values of fields that are no columns are skipped, not
+ * checked.
  */
 msi_json_outcome msi_json_flat_decode(msi_json_flat *flat, msi_json_column *columns,
                                       const msi_json_sink *sink, const char *input, size_t bytes,
@@ -115,8 +117,8 @@ bool msi_json_document_parse(msi_json_document *document, const char *text, size
 msi_json_kind msi_json_node_kind(const msi_json_node *node);
 
 /*
- * A string without quotes and escapes, a number or word as written, an array or object without blanks;
- * valid until the next call for this document.
+ * A string without quotes and escapes, a number or word as written, an array or object without
+ * blanks; valid until the next call for this document.
  */
 const char *msi_json_node_text(const msi_json_node *node, size_t *bytes_out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strings as JSON.
+ * Strings as JSON, for the json format and for results. Runs of characters that need no escape are
+ * copied whole; what is not UTF-8 is replaced byte by byte, so that the output is always UTF-8.
  */
 #include "format/json_text.h"
 

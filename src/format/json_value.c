@@ -18,8 +18,8 @@ static void integer_range(const ms_type *type, int64_t *min_out, int64_t *max_ou
 }
 
 /*
- * The whole part of a number as JSON writes it: the digits before the point once the exponent has moved
- * it. False beyond int64.
+ * The whole part of a number as JSON writes it: the digits before the point once the exponent has
+ * moved it. False beyond int64.
  */
 static bool whole_part(ms_str text, int64_t *i_out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The committer renames the hidden files of a complete checkpoint to their final names, on the I/O pool.
- * A file that has its final name already was renamed before: doing it twice is doing it once. At a
- * restore it commits what the checkpoint covers and removes the job's other hidden files: they belong
- * to rows that will be read again.
+ * The committer renames the hidden files of a complete checkpoint to their final names, on the I/O
+ * pool. A file that has its final name already was renamed before: doing it twice is doing it once.
+ * At a restore it commits what the checkpoint covers and removes the job's other hidden files: they
+ * belong to rows that will be read again.
  */
 #include "connector/filesystem/filesystem_priv.h"
 

@@ -4,10 +4,9 @@
  */
 #include "connector/filesystem/filesystem.h"
 
+#include "base/limits.h"
 #include "connector/filesystem/filesystem_priv.h"
 #include "os/file.h"
-
-#include "base/limits.h"
 
 static const ms_option_desc options[] = {
     {.key = "connector", .kind = MS_OPT_STRING, .required = true},

@@ -60,7 +60,9 @@ ms_rc msi_fs_committer_create(const ms_sink *sink, const ms_task_env *env,
 ms_rc msi_fs_stream_writer_create(const ms_sink *sink, const ms_task_env *env,
                                   ms_writer **writer_out, ms_status *st) MS_MUST_USE;
 
-/* Eight hex digits that are the same for every run of a job on a path: orphans are found by them. */
+/*
+ * Eight hex digits that are the same for every run of a job on a path: orphans are found by them.
+ */
 void msi_fs_job_tag(ms_str job_name, ms_str path, char tag_out[9]);
 
 /* The hidden name of a part while it is written: ".<name>.inprogress". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Standard output as a sink: records as they come, at-least-once. A checkpoint waits until the records
- * before it are out.
+ * Standard output as a sink: records as they come, at-least-once. A checkpoint waits until the
+ * records before it are out.
  */
 #include "connector/filesystem/filesystem_priv.h"
 

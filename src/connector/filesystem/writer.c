@@ -2,11 +2,12 @@
 /*
  * The writer: rows into a buffer, full buffers into a hidden file, a cut into a list of files.
  *
- *     rows -> [buffer] -> steps: WRITE, WRITE, FINISH(sync, close), WRITE, ... -> I/O pool, one at a time
+ *     rows -> [buffer] -> steps: WRITE, WRITE, FINISH(sync, close), WRITE, ... -> I/O pool
  *
- * A cut ends the file at hand: its last bytes and its FINISH are queued, and the rows after the cut go to
- * a new file. What a checkpoint waits for is the FINISH of its last file. The hidden files are renamed by
- * the committer; those that no checkpoint covers are removed at close, or at the next recovery.
+ * A cut ends the file at hand: its last bytes and its FINISH are queued, and the rows after the cut
+ * go to a new file. What a checkpoint waits for is the FINISH of its last file. The hidden files
+ * are renamed by the committer; those that no checkpoint covers are removed at close, or at the
+ * next recovery.
  */
 #include "connector/filesystem/filesystem_priv.h"
 
@@ -75,8 +76,8 @@ static void fs_free(fs_writer *self);
 /* Steps. */
 
 /*
- * A part that is finished is durable with its name: the manifest that names it is written next, and a
- * manifest whose files have gone with the power cannot be recovered from.
+ * A part that is finished is durable with its name: the manifest that names it is written next, and
+ * a manifest whose files have gone with the power cannot be recovered from.
  */
 static ms_rc seal_part(const fs_writer *self, fs_part *part, ms_status *st)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing csv: what is quoted, and the text of every type. Rows come from json, which tells NULL from
- * the empty string.
+ * Writing csv: what is quoted, and the text of every type. Rows come from json, which tells NULL
+ * from the empty string.
  */
 #include "format/format_testing.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bench for formats: schemas from a short text, records decoded in every possible portion, rows as
- * text.
+ * A bench for formats: schemas from a short text, records decoded in every possible portion, rows
+ * as text.
  *
  *     check_decode(&ms_format_csv, "null-literal=-", "it", "1,a\n-,b\n", "1|a\n~|b\n");
  *
- * A column is a letter: b y s i l f d are BOOLEAN to DOUBLE, n is DECIMAL(10, 2), N DECIMAL(38, 10),
- * t STRING, x BYTES, D DATE, T TIMESTAMP(3), U TIMESTAMP(6), Z TIMESTAMP_LTZ(3), A ARRAY<INT>,
- * M MAP<STRING, INT>, R ROW<a INT, b STRING>, Q ARRAY<ROW<a INT, b ARRAY<STRING>>>,
- * O MAP<STRING, DECIMAL(38, 10)>. Columns are named a, b, c, and so on.
+ * A column is a letter: b y s i l f d are BOOLEAN to DOUBLE, n is DECIMAL(10, 2), N DECIMAL(38,
+ * 10), t STRING, x BYTES, D DATE, T TIMESTAMP(3), U TIMESTAMP(6), Z TIMESTAMP_LTZ(3), A ARRAY<INT>,
+ * M MAP<STRING, INT>, R ROW<a INT, b STRING>, Q ARRAY<ROW<a INT, b ARRAY<STRING>>>, O MAP<STRING,
+ * DECIMAL(38, 10)>. Columns are named a, b, c, and so on.
  *
  * Rows come as values with "|" between them, NULL as "~"; a failure as "!" and its message.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON values by column type: each token as a column of its own (the flat walk), and in a schema with
- * a nested column (trees).
+ * JSON values by column type: each token as a column of its own (the flat walk), and in a schema
+ * with a nested column (trees).
  */
 #include "format/format_testing.h"
 
