@@ -3,7 +3,8 @@
  * LIKE. A pattern is turned into a list of items: literal bytes, one character, any run. The common
  * shapes (equals, prefix%, %suffix, %part%) are recognized and matched without the list. The
  * general matcher takes the items between two % greedily from the left: when they do not fit at a
- * place, it goes one character further, and never back to an earlier %.
+ * place, it goes one byte further, and never back to an earlier %. That is enough because an
+ * earlier start never ends later.
  */
 #include "func/like.h"
 
@@ -87,10 +88,6 @@ static bool classify(ms_arena *arena, const char *items, size_t bytes, ms_like *
     }
     bool open_start = start > 0;
     bool open_end = at < end;
-    /* % stops between characters; a search for bytes would not. */
-    if (open_start && at > start && ms_utf8_is_continuation(items[start + 1])) {
-        return false;
-    }
     out->kind = open_start ? (open_end || at == start ? MS_LIKE_CONTAINS : MS_LIKE_SUFFIX)
                            : (open_end ? MS_LIKE_PREFIX : MS_LIKE_EQUALS);
     out->text = literal_of(arena, items, start, at);
@@ -167,7 +164,7 @@ static bool matches_general(ms_str items, ms_str text)
             return true;
         }
         /* The first place where the run up to the next % fits; the last run must reach the end. */
-        for (;; at = ms_utf8_next(text, at)) {
+        for (;; at++) {
             size_t next_item = item;
             size_t end = match_run(items, &next_item, text, at);
             if (end != SIZE_MAX && (next_item < items.bytes || end == text.bytes)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LIKE patterns: % any run of characters, _ one character that is no line terminator, and an
- * optional escape character in front of %, _ or itself. Without an escape character there is none:
- * a backslash is a backslash. Bytes that are no UTF-8 are characters as func/utf8.h has them.
+ * LIKE patterns: % any run of bytes, _ one character (func/utf8.h) that is no line terminator, and
+ * an optional escape character in front of %, _ or itself. Without an escape character there is
+ * none: a backslash is a backslash.
  *
  * Thread: any.
  */

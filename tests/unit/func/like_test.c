@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testing.h"
+
+#include "func/like.h"
+#include "func/utf8.h"
+
+static const ms_str no_escape = {NULL, 0};
+
+static bool matches(const char *text, const char *pattern)
+{
+    ms_arena arena;
+    ms_like like;
+    size_t at = 0;
+    ms_arena_init(&arena, 0);
+    assert_int_equal(ms_like_compile(&arena, ms_str_cstr(pattern), no_escape, &like, &at),
+                     MS_LIKE_OK);
+    bool found = ms_like_matches(&like, ms_str_cstr(text));
+    ms_arena_release(&arena);
+    return found;
+}
+
+static void patterns_match_whole_texts(void **state)
+{
+    (void)state;
+    assert_true(matches("", ""));
+    assert_false(matches("a", ""));
+    assert_true(matches("", "%"));
+    assert_true(matches("", "%%"));
+    assert_true(matches("abc", "abc"));
+    assert_false(matches("abcd", "abc"));
+    assert_true(matches("abcd", "abc%"));
+    assert_true(matches("xabc", "%abc"));
+    assert_false(matches("xabcx", "%abc"));
+    assert_true(matches("xxabcxx", "%abc%"));
+    assert_true(matches("abab", "%ab"));
+    assert_true(matches("aXbXc", "a%b%c"));
+    assert_false(matches("aXc", "a%b%c"));
+    assert_true(matches("abc", "a_c"));
+    assert_false(matches("ac", "a_c"));
+    assert_true(matches("abc", "___"));
+    assert_false(matches("abc", "____"));
+    assert_true(matches("aab", "%a_"));
+    assert_true(matches("a\\b", "a\\b"));
+}
+
+static void one_character_is_one_code_point_and_no_line_end(void **state)
+{
+    (void)state;
+    assert_true(matches("\xC3\xA9", "_"));
+    assert_true(matches("x\xF0\x9F\x98\x80y", "x_y"));
+    assert_false(matches("a\nb", "a_b"));
+    assert_false(matches("a\xE2\x80\xA8"
+                         "b",
+                         "a_b"));
+    assert_false(matches("a\xC2\x85"
+                         "b",
+                         "a_b"));
+    assert_true(matches("a\nb", "a%b"));
+}
+
+static void recognized_shapes_are_the_fast_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        ms_like_kind kind;
+    } cases[] = {
+        {"abc", MS_LIKE_EQUALS},     {"abc%", MS_LIKE_PREFIX}, {"%abc", MS_LIKE_SUFFIX},
+        {"%abc%", MS_LIKE_CONTAINS}, {"%", MS_LIKE_CONTAINS},  {"", MS_LIKE_EQUALS},
+        {"a%b", MS_LIKE_GENERAL},    {"a_", MS_LIKE_GENERAL},  {"%%abc%%", MS_LIKE_CONTAINS},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ms_arena arena;
+        ms_like like;
+        size_t at = 0;
+        ms_arena_init(&arena, 0);
+        ms_like_compile(&arena, ms_str_cstr(cases[i].pattern), no_escape, &like, &at);
+        assert_int_equal(like.kind, cases[i].kind);
+        ms_arena_release(&arena);
+    }
+}
+
+static void escapes_make_marks_literal(void **state)
+{
+    (void)state;
+    ms_arena arena;
+    ms_like like;
+    size_t at = 0;
+    ms_str mark = ms_str_lit("!");
+    ms_arena_init(&arena, 0);
+    assert_int_equal(ms_like_compile(&arena, ms_str_lit("10!%!!!_"), mark, &like, &at), MS_LIKE_OK);
+    assert_int_equal(like.kind, MS_LIKE_EQUALS);
+    assert_true(ms_like_matches(&like, ms_str_lit("10%!_")));
+    assert_int_equal(ms_like_compile(&arena, ms_str_lit("a!b"), mark, &like, &at),
+                     MS_LIKE_BAD_SEQUENCE);
+    assert_int_equal(at, 1);
+    assert_int_equal(ms_like_compile(&arena, ms_str_lit("ab!"), mark, &like, &at),
+                     MS_LIKE_BAD_SEQUENCE);
+    assert_int_equal(ms_like_compile(&arena, ms_str_lit("a"), ms_str_lit("!!"), &like, &at),
+                     MS_LIKE_BAD_ESCAPE);
+    assert_int_equal(ms_like_compile(&arena, ms_str_lit("a"), ms_str_lit(""), &like, &at),
+                     MS_LIKE_BAD_ESCAPE);
+    assert_int_equal(
+        ms_like_compile(&arena, ms_str_lit("\xC3\xA9%"), ms_str_lit("\xC3\xA9"), &like, &at),
+        MS_LIKE_OK);
+    assert_true(ms_like_matches(&like, ms_str_lit("%")));
+    ms_arena_release(&arena);
+}
+
+/* Tries everything. */
+static bool reference(ms_str pattern, size_t p, ms_str text, size_t t)
+{
+    if (p == pattern.bytes) {
+        return t == text.bytes;
+    }
+    if (pattern.ptr[p] == '%') {
+        for (size_t at = t;; at++) {
+            if (reference(pattern, p + 1, text, at)) {
+                return true;
+            }
+            if (at >= text.bytes) {
+                return false;
+            }
+        }
+    }
+    if (t >= text.bytes) {
+        return false;
+    }
+    if (pattern.ptr[p] == '_') {
+        size_t next = ms_utf8_next(text, t);
+        bool is_line_end = next == t + 1 && text.ptr[t] == '\n';
+        return !is_line_end && reference(pattern, p + 1, text, next);
+    }
+    return pattern.ptr[p] == text.ptr[t] && reference(pattern, p + 1, text, t + 1);
+}
+
+static void random_patterns_agree_with_trying_everything(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"a", "b", "%", "_", "\xC3\xA9", "\x80", "\n", "%", "_"};
+    uint64_t seed = 7;
+    for (int round = 0; round < 50000; round++) {
+        char pattern[32];
+        char text[32];
+        size_t pattern_bytes = 0;
+        size_t text_bytes = 0;
+        for (int i = 0; i < 6; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            const char *part = parts[(seed >> 33) % 9];
+            if ((seed >> 60) < 12) {
+                memcpy(pattern + pattern_bytes, part, strlen(part));
+                pattern_bytes += strlen(part);
+            }
+            part = parts[(seed >> 40) % 7];
+            if (part[0] != '%' && part[0] != '_' && (seed >> 50) % 4 != 0) {
+                memcpy(text + text_bytes, part, strlen(part));
+                text_bytes += strlen(part);
+            }
+        }
+        ms_arena arena;
+        ms_like like;
+        size_t at = 0;
+        ms_arena_init(&arena, 0);
+        ms_str p = ms_str_make(pattern, pattern_bytes);
+        ms_str t = ms_str_make(text, text_bytes);
+        assert_int_equal(ms_like_compile(&arena, p, no_escape, &like, &at), MS_LIKE_OK);
+        if (ms_like_matches(&like, t) != reference(p, 0, t, 0)) {
+            fail_msg("round %d: '%.*s' LIKE '%.*s'", round, MS_STR_ARG(t), MS_STR_ARG(p));
+        }
+        ms_arena_release(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns_match_whole_texts),
+        cmocka_unit_test(one_character_is_one_code_point_and_no_line_end),
+        cmocka_unit_test(recognized_shapes_are_the_fast_ones),
+        cmocka_unit_test(escapes_make_marks_literal),
+        cmocka_unit_test(random_patterns_agree_with_trying_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
