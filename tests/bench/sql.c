@@ -7,8 +7,6 @@
 #include "base/str.h"
 #include "bench.h"
 
-#include <stdlib.h>
-
 void sql_open(sql_host *host, uint32_t workers)
 {
     ms_status st = {0};
@@ -65,6 +63,20 @@ void sql_query(sql_host *host, const char *text,
     } while (rows.count > 0);
     ms_execution_close(execution);
     ms_script_close(script);
+}
+
+void sql_start(sql_host *host, const char *text, sql_job *job_out)
+{
+    ms_status st = {0};
+    job_out->script = parse(host, text);
+    bench_must(ms_script_execute(job_out->script, 0, false, &job_out->execution, &st), &st);
+}
+
+void sql_cancel(sql_host *host, sql_job *job)
+{
+    ms_engine_cancel(host->engine);
+    ms_execution_close(job->execution);
+    ms_script_close(job->script);
 }
 
 static void report_error(void *arg, uint32_t statement, const ms_status *st)

@@ -30,6 +30,16 @@ void sql_run(sql_host *host, const char *text);
 void sql_query(sql_host *host, const char *text,
                void (*on_rows)(void *arg, ms_execution *execution, const ms_rows *rows), void *arg);
 
+/* A job that runs until it is canceled. */
+typedef struct sql_job {
+    ms_script *script;
+    ms_execution *execution;
+} sql_job;
+
+/* Executes a script of one INSERT and does not wait; sql_cancel ends it and this session's jobs. */
+void sql_start(sql_host *host, const char *text, sql_job *job_out);
+void sql_cancel(sql_host *host, sql_job *job);
+
 /* Parses and plans the script; DDL takes effect. */
 void sql_check(sql_host *host, const char *text);
 
