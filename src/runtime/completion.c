@@ -38,7 +38,7 @@ static void deliver_token(ms_mail *mail)
 static void token_done(ms_completion *completion, ms_rc rc, const ms_status *st)
 {
     msi_token *token = (msi_token *)completion;
-    /* Order relaxed: the mail hands over what is written below; this only picks the first caller. */
+    /* Order relaxed: the mail hands over what is written below; this only picks one caller. */
     if (atomic_exchange_explicit(&token->is_done, true, memory_order_relaxed)) {
         ms_log(MS_LOG_WARN, "runtime", "completion", "a call was completed twice; rc=%s",
                ms_rc_name(rc));

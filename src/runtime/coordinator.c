@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: job_test and checkpoint_test see every path of it through jobs */
 /*
  * The coordinator of a job: an actor on a worker that runs the enumerators and committers, takes
  * checkpoints (checkpoint.c) and sees the job from its start to its end.
@@ -308,8 +309,8 @@ static ms_rc begin(msi_coordinator *c, ms_status *st)
 {
     c->phase = MSI_COORDINATOR_RECOVERING;
     MS_TRY(create_committers(c, st));
-    /* A run that starts anew recovers too: from nothing, so that what an earlier run of the job left
-     * behind is removed. Without a directory nobody knows that there is no other run. */
+    /* A run that starts anew recovers too: from nothing, so that what an earlier run of the job
+     * left behind is removed. Without a directory nobody knows that there is no other run. */
     return c->job->options.checkpoint_dir.bytes > 0 ? msi_checkpoint_recover(c, st) : MS_OK;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: checkpoint_test fails every operation of a cut in turn */
 /*
  * Cuts: what a barrier leaves in one task. The cut begins when the root takes the barrier, and is
  * done when every operator has been cut, has reported that it persisted, and has its state written.

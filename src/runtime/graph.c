@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: driver_test builds and runs random graphs */
 /*
  * From a plan to tasks. The plan is cut into stages; a stage is a tree of nodes with one root, and
  * is run by as many tasks as its parallelism says.
@@ -8,8 +9,8 @@
  *     SOURCE b --- CALC --+                 stage 2   UNION, SINK         2 tasks
  *
  * A node begins a stage when it has no input, or several (barriers align at channels), when its
- * input is an EXCHANGE, or when its input has another parallelism. An edge between stages without an
- * EXCHANGE keeps the subtask where the parallelism is equal, gathers to one, or spreads batches.
+ * input is an EXCHANGE, or when its input has another parallelism. An edge between stages without
+ * an EXCHANGE keeps the subtask where the parallelism is equal, gathers to one, or spreads batches.
  *
  * Every producer has a tail for each consumer; the tail has a channel to each subtask it may send
  * to. Nothing here runs yet.

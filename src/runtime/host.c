@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: driver_test and the operators' own tests call it */
 /*
  * What the driver offers operators: the functions of ms_op_host. Each finds the driver's record of
  * the operator in host_op and either fills the inboxes of its consumers or notes something that the

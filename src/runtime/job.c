@@ -4,9 +4,10 @@
  * that others may read. Callers and the coordinator meet under one mutex, which guards the state of
  * the job and nothing that a task touches.
  */
-#include "runtime/runtime_priv.h"
+#include "runtime/job.h"
 
 #include "base/env.h"
+#include "runtime/runtime_priv.h"
 
 #include <stdio.h>
 

@@ -21,10 +21,10 @@
  *     ms_rc rc = ms_job_wait(job, MS_JOB_FOREVER, st);           the job's failure, or MS_OK
  *     ms_job_destroy(job);
  *
- * Checkpoints. With a checkpoint directory the job holds a lock on it, restores from it as `restore`
- * says, and writes a checkpoint at every interval, at STOP and at the end; after END they are
- * removed and a small progress record stays. Without one, sinks commit once, at the end (and an
- * unbounded job's also at STOP). docs/internals/checkpoints.md has the protocol and the files.
+ * Checkpoints. With a checkpoint directory the job holds a lock on it, restores from it as
+ * `restore` says, and writes a checkpoint at every interval, at STOP and at the end; after END they
+ * are removed and a small progress record stays. Without one, sinks commit once, at the end (and
+ * an unbounded job's also at STOP). docs/internals/checkpoints.md has the protocol and the files.
  *
  * Ownership: the job owns everything it makes; plan and workers are borrowed and outlive it.
  * Thread: any for every function, unless stated; create, start and destroy by one thread.
@@ -67,7 +67,7 @@ typedef struct ms_job_options {
     ms_account *account;       /* parent of the job's accounts; NULL: none */
     uint64_t state_bytes_max;  /* MS_ACCOUNT_UNLIMITED */
     uint64_t result_bytes_max; /* bytes of rows that wait for ms_job_next: default 16 MiB */
-    /* Makes the operators; NULL: ms_op_create. For pipelines and tests with operators of their own. */
+    /* Makes the operators; NULL: ms_op_create. For pipelines and tests with their own. */
     struct ms_op *(*make_op)(const ms_pnode *node, ms_arena *arena);
 } ms_job_options;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: checkpoint_test resumes jobs at the same and at other parallelisms */
 /*
  * Handing the parts of a checkpoint to the tasks of the job that resumes. With the same parallelism
  * every subtask gets its own back. With another one:

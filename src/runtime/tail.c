@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: driver_test moves rows through every kind of tail */
 /*
  * The tail of a task: takes what an operator emits and moves it into the channels to another stage.
  * It works like an operator with an inbox of its own, a cursor, and no output; while it has not

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tidy: no-unit-test: job_test sees every way a task begins and ends */
 /*
  * A task as an actor: what a turn does, how the task begins, sleeps and ends. The steps themselves
  * are in driver.c.

@@ -3,7 +3,7 @@
  * Workers and the actors they run. A worker is a thread with a parker, a mailbox and a queue of
  * runnable actors:
  *
- *     deliver mails -> wake actors whose time has come -> run one turn of one actor -> ...
+ *     wake actors whose time has come -> deliver mails -> run one turn of one actor -> ...
  *
  * and it parks when all three are empty. The queue is the worker's own: other threads reach it
  * through the actor's mail, so that it needs no lock.
@@ -15,9 +15,10 @@
  *                         ^                                  |
  *                         +------- a wake in between --------+  another turn
  */
-#include "runtime/runtime_priv.h"
+#include "runtime/workers.h"
 
 #include "base/env.h"
+#include "runtime/runtime_priv.h"
 
 #include <stdio.h>
 
@@ -214,8 +215,8 @@ static void worker_main(void *arg)
 {
     msi_worker *worker = arg;
     for (;;) {
-        bool busy = ms_mailbox_deliver(&worker->mailbox, MAILS_PER_ROUND) > 0;
         int64_t timeout_ns = fire_timers(worker);
+        bool busy = ms_mailbox_deliver(&worker->mailbox, MAILS_PER_ROUND) > 0;
         busy |= run_one(worker);
         if (busy) {
             continue;
@@ -420,8 +421,8 @@ bool ms_workers_step(ms_workers *workers)
 {
     MS_ASSERT(workers->is_stepped);
     msi_worker *worker = &workers->worker[0];
-    bool busy = ms_mailbox_deliver(&worker->mailbox, MAILS_PER_ROUND) > 0;
     (void)fire_timers(worker);
+    bool busy = ms_mailbox_deliver(&worker->mailbox, MAILS_PER_ROUND) > 0;
     busy |= run_one(worker);
     return busy || (workers->iopool != NULL && ms_iopool_step(workers->iopool));
 }

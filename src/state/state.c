@@ -20,10 +20,11 @@
  * The mutex guards only the list of cuts: a pool job looks its cut up while the task may add the
  * next one. What a cut points to needs no lock (state_priv.h).
  */
-#include "state/state_priv.h"
+#include "state/state.h"
 
 #include "base/codec.h"
 #include "os/thread.h"
+#include "state/state_priv.h"
 #include "type/rowcodec.h"
 
 #define LOG_VERSION 1u

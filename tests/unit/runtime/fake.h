@@ -20,7 +20,7 @@
 #ifndef MS_TESTS_UNIT_RUNTIME_FAKE_H
 #define MS_TESTS_UNIT_RUNTIME_FAKE_H
 
-#include "unit/testing.h"
+#include "testing.h"
 
 #include "base/codec.h"
 #include "base/env.h"
@@ -34,6 +34,7 @@
 
 #define FAKE_TASKS_MAX 128u
 #define FAKE_COUNT_KEYS 16u
+#define FAKE_DIRS_MAX 4u
 
 typedef struct fake_world {
     ms_arena arena;
@@ -61,6 +62,8 @@ typedef struct fake_world {
     uint32_t hung_count;
     uint32_t writers_open;
     uint32_t readers_open;
+    const char *dirs[FAKE_DIRS_MAX]; /* removed with the world */
+    uint32_t dir_count;
 } fake_world;
 
 #define FAKE_GATE_OPEN UINT64_MAX
@@ -84,6 +87,10 @@ __attribute__((unused)) static void fake_world_release(fake_world *world)
 {
     assert_int_equal(world->writers_open, 0);
     assert_int_equal(world->readers_open, 0);
+    for (uint32_t i = 0; i < world->dir_count; i++) {
+        ms_status st = {0};
+        assert_int_equal(ms_dir_remove(world->dirs[i], &st), MS_OK);
+    }
     free(world->ids);
     free(world->commits);
     ms_mutex_release(&world->mutex);
@@ -1070,12 +1077,15 @@ __attribute__((unused)) static ms_rc fake_run(fake_engine *engine, const fake_pl
     return rc;
 }
 
-/* A new directory under the build's temporary directory. */
+/* A new directory beside the program that runs, which is where ctest starts it. */
 __attribute__((unused)) static ms_str fake_dir(fake_world *world)
 {
-    char name[] = "/tmp/ms-runtime-XXXXXX";
+    char name[] = "./runtime-test-XXXXXX";
     assert_non_null(mkdtemp(name));
-    return ms_arena_copy_str(&world->arena, ms_str_cstr(name));
+    ms_str dir = ms_arena_copy_str(&world->arena, ms_str_cstr(name));
+    assert_true(world->dir_count < FAKE_DIRS_MAX);
+    world->dirs[world->dir_count++] = dir.ptr;
+    return dir;
 }
 
 __attribute__((unused)) static void fake_sleep_ms(long ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of whole jobs: pipelines, results, the ways to end, failures, budgets, idle cost. */
-#include "unit/runtime/fake.h"
+#include "runtime/fake.h"
 
 typedef struct fixture {
     fake_engine engine;
@@ -269,8 +269,8 @@ static void a_satisfied_limit_ends_its_source(void **state)
 
 /* ---- The ways to end ---- */
 
-/* A job whose count has an open window: it emits its totals only when it is flushed. Each of its two
- * readers has read a hundred rows of a split. */
+/* A job whose count has an open window: it emits its totals only when it is flushed. Each of its
+ * two readers has read a hundred rows of a split. */
 static ms_job *start_open(fixture *f, ms_str dir)
 {
     atomic_store(&f->world.gate, 100);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the hash table of one key group: probes stay short at every parallelism. */
-#include "unit/testing.h"
+#include "testing.h"
 
 #include "state/state_priv.h"
 #include "type/hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of value tables: against a naive map with cuts while changing, restore, damage, budgets. */
-#include "unit/testing.h"
+#include "testing.h"
 
 #include "base/env.h"
 #include "os/thread.h"

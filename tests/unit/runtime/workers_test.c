@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of workers and actors: wakes, timers, which source runs first, retiring. */
+#include "runtime/fake.h"
+#include "runtime/runtime_priv.h"
+
+typedef struct player {
+    msi_actor actor; /* first */
+    _Atomic uint32_t turns;
+    uint32_t again; /* turns that ask for another one */
+    char name;
+    char *log;
+} player;
+
+static bool play(msi_actor *actor, bool woken)
+{
+    (void)woken;
+    player *p = (player *)actor;
+    atomic_fetch_add(&p->turns, 1);
+    if (p->log != NULL) {
+        p->log[strlen(p->log)] = p->name;
+    }
+    if (p->again > 0) {
+        p->again--;
+        return true;
+    }
+    return false;
+}
+
+static void wait_for_turns(player *p, uint32_t turns)
+{
+    for (int tries = 0; atomic_load(&p->turns) < turns; tries++) {
+        assert_true(tries < 10000);
+        fake_sleep_ms(1);
+    }
+}
+
+static void a_wake_makes_a_turn_and_several_make_at_least_one(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    assert_ok(ms_workers_create(&(ms_workers_options){.count = 2}, &workers, &st));
+    assert_int_equal(ms_workers_count(workers), 2);
+    assert_ok(msi_workers_place(workers, 3, &worker, &st));
+    player p = {0};
+    msi_actor_init(&p.actor, worker, &p, play);
+    for (uint32_t i = 1; i <= 1000; i++) {
+        uint32_t before = atomic_load(&p.turns);
+        msi_actor_wake(&p.actor);
+        msi_actor_wake(&p.actor);
+        wait_for_turns(&p, before + 1);
+    }
+    msi_workers_retire(workers, &p);
+    ms_workers_destroy(workers);
+}
+
+static void a_turn_that_wants_more_is_followed_by_another(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    assert_ok(ms_workers_create(&(ms_workers_options){.is_stepped = true}, &workers, &st));
+    assert_ok(msi_workers_place(workers, 0, &worker, &st));
+    player p = {.again = 4};
+    msi_actor_init(&p.actor, worker, &p, play);
+    msi_actor_wake(&p.actor);
+    uint32_t steps = 0;
+    while (ms_workers_step(workers)) {
+        steps++;
+    }
+    assert_int_equal(atomic_load(&p.turns), 5);
+    assert_int_equal(steps, 5);
+    ms_workers_destroy(workers);
+}
+
+static void timers_wake_at_their_time_and_the_earliest_counts(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_env_clock clock = {0};
+    ms_env_set_clock(&clock);
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    assert_ok(ms_workers_create(&(ms_workers_options){.is_stepped = true}, &workers, &st));
+    assert_ok(msi_workers_place(workers, 0, &worker, &st));
+    player a = {0};
+    player b = {0};
+    msi_actor_init(&a.actor, worker, &a, play);
+    msi_actor_init(&b.actor, worker, &b, play);
+    msi_actor_wake_at(&a.actor, 5000000);
+    msi_actor_wake_at(&a.actor, 3000000);
+    msi_actor_wake_at(&a.actor, 9000000);
+    msi_actor_wake_at(&b.actor, 4000000);
+    (void)ms_workers_step(workers);
+    assert_int_equal(atomic_load(&a.turns), 0);
+    ms_env_clock_advance_us(&clock, 3500);
+    while (ms_workers_step(workers)) {
+    }
+    assert_int_equal(atomic_load(&a.turns), 1);
+    assert_int_equal(atomic_load(&b.turns), 0);
+    ms_env_clock_advance_us(&clock, 100000);
+    while (ms_workers_step(workers)) {
+    }
+    assert_int_equal(atomic_load(&a.turns), 1);
+    assert_int_equal(atomic_load(&b.turns), 1);
+    ms_workers_destroy(workers);
+    ms_env_set_clock(NULL);
+}
+
+/* Holds its worker until it is let go. */
+typedef struct holder {
+    msi_actor actor; /* first */
+    _Atomic bool holds;
+    _Atomic bool may_go;
+} holder;
+
+static bool hold(msi_actor *actor, bool woken)
+{
+    (void)woken;
+    holder *h = (holder *)actor;
+    atomic_store(&h->holds, true);
+    while (!atomic_load(&h->may_go)) {
+        fake_sleep_ms(1);
+    }
+    return false;
+}
+
+/* Actors that are in the queue together: of a job's sources the one that is furthest behind runs
+ * first; sources of other jobs, and what is no source, keep their place. */
+static void sources_with_the_smallest_watermark_run_first(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    char log[16] = "";
+    int job = 0;
+    int other = 0;
+    assert_ok(ms_workers_create(&(ms_workers_options){.count = 1}, &workers, &st));
+    assert_ok(msi_workers_place(workers, 0, &worker, &st));
+    static const struct {
+        char name;
+        bool is_source;
+        int64_t rank;
+        bool is_other;
+    } rows[5] = {{'a', true, 30, false},
+                 {'b', false, 0, false},
+                 {'c', true, 10, false},
+                 {'d', true, 5, true},
+                 {'e', true, 20, false}};
+    holder h = {.may_go = false};
+    player players[5];
+    msi_actor_init(&h.actor, worker, &job, hold);
+    msi_actor_wake(&h.actor);
+    while (!atomic_load(&h.holds)) {
+        fake_sleep_ms(1);
+    }
+    for (int i = 0; i < 5; i++) {
+        players[i] = (player){.name = rows[i].name, .log = log};
+        msi_actor_init(&players[i].actor, worker, rows[i].is_other ? &other : &job, play);
+        players[i].actor.is_source = rows[i].is_source;
+        players[i].actor.rank = rows[i].rank;
+        msi_actor_wake(&players[i].actor);
+    }
+    atomic_store(&h.may_go, true);
+    for (int i = 0; i < 5; i++) {
+        wait_for_turns(&players[i], 1);
+    }
+    msi_workers_retire(workers, &job);
+    msi_workers_retire(workers, &other);
+    ms_workers_destroy(workers);
+    assert_string_equal(log, "ceabd");
+}
+
+static void stepped_runs_are_repeated_from_their_seed(void **state)
+{
+    (void)state;
+    char logs[3][64] = {"", "", ""};
+    for (int run = 0; run < 3; run++) {
+        ms_status st = {0};
+        ms_workers *workers = NULL;
+        msi_worker *worker = NULL;
+        assert_ok(ms_workers_create(
+            &(ms_workers_options){.is_stepped = true, .seed = run < 2 ? 5 : 6}, &workers, &st));
+        assert_ok(msi_workers_place(workers, 0, &worker, &st));
+        player players[4];
+        for (int i = 0; i < 4; i++) {
+            players[i] = (player){.name = (char)('a' + i), .log = logs[run], .again = 9};
+            msi_actor_init(&players[i].actor, worker, players, play);
+            msi_actor_wake(&players[i].actor);
+        }
+        while (ms_workers_step(workers)) {
+        }
+        ms_workers_destroy(workers);
+        assert_int_equal(strlen(logs[run]), 40);
+    }
+    assert_string_equal(logs[0], logs[1]);
+    assert_string_not_equal(logs[0], logs[2]);
+}
+
+static void a_retired_owner_runs_no_more(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    assert_ok(ms_workers_create(&(ms_workers_options){.count = 1}, &workers, &st));
+    assert_ok(msi_workers_place(workers, 0, &worker, &st));
+    for (int i = 0; i < 200; i++) {
+        /* Memory of its own: the sanitizer sees a touch after the end. */
+        player *p = ms_mem_calloc(1, sizeof(player));
+        p->again = 1000000;
+        msi_actor_init(&p->actor, worker, p, play);
+        msi_actor_wake(&p->actor);
+        msi_workers_retire(workers, p);
+        ms_mem_free(p);
+    }
+    ms_workers_destroy(workers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wake_makes_a_turn_and_several_make_at_least_one),
+        cmocka_unit_test(a_turn_that_wants_more_is_followed_by_another),
+        cmocka_unit_test(timers_wake_at_their_time_and_the_earliest_counts),
+        cmocka_unit_test(sources_with_the_smallest_watermark_run_first),
+        cmocka_unit_test(stepped_runs_are_repeated_from_their_seed),
+        cmocka_unit_test(a_retired_owner_runs_no_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
