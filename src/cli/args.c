@@ -19,7 +19,7 @@ void msi_print_usage(const msi_command *command)
         if (!flag->unsupported) {
             char left[48];
             snprintf(left, sizeof left, "%s %s", flag->name, flag->arg != NULL ? flag->arg : "");
-            printf("%s  %-28s %s\n", i == 0 ? "\noptions:\n" : "", left, flag->help);
+            printf("%s  %-32s %s\n", i == 0 ? "\noptions:\n" : "", left, flag->help);
         }
     }
 }
@@ -113,7 +113,11 @@ bool msi_args_next(msi_args *args)
         return false;
     }
     const char *word = args->argv[args->at++];
-    if (word[0] != '-' || word[1] == '\0') {
+    if (!args->operands_only && strcmp(word, "--") == 0) {
+        args->operands_only = true;
+        return msi_args_next(args);
+    }
+    if (args->operands_only || word[0] != '-' || word[1] == '\0') {
         args->value = word;
         return true;
     }

@@ -48,6 +48,7 @@ typedef struct msi_args {
     int at;
     const msi_flag *flag; /* NULL: an operand */
     const char *value;    /* of the flag, or the operand */
+    bool operands_only;   /* behind "--" */
     bool failed;          /* the mistake was printed */
 } msi_args;
 
@@ -96,9 +97,14 @@ ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);
 
 /*
  * Lets a thread of its own wait for SIGINT and SIGTERM: the first stops the engine's jobs, a second,
- * or thirty seconds, cancels them. Call before anything starts a thread.
+ * or thirty seconds, cancels them, and two seconds later the process ends where that has not ended
+ * it: a reader of standard output that reads nothing could hold it for ever. Call before anything
+ * starts a thread.
  */
 void msi_signals_start(ms_engine *engine);
+
+/* The engine is about to be closed: signals do nothing to it any more. */
+void msi_signals_end(void);
 
 /* The first signal that came; 0: none. */
 int msi_signals_received(void);

@@ -5,6 +5,7 @@
 /* tidy: no-unit-test: tests/cli drives the program through its command line */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,8 +39,20 @@ static int unknown_command(const char *name)
     return MSI_EXIT_USAGE;
 }
 
+/* Among the options; behind "--" it is an operand. */
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
+    signal(SIGPIPE, SIG_IGN); /* a writer sees EPIPE, and ends quietly */
     if (argc < 2) {
         fprintf(stderr, "millstream: the shell is not built yet; run a script with "
                         "\"millstream run FILE.sql\"\ntry: millstream --help\n");
@@ -53,8 +66,7 @@ int main(int argc, char **argv)
     name = strcmp(name, "--version") == 0 ? "version" : name;
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(name, commands[i]->name) == 0) {
-            bool help = argc > 2 && strcmp(argv[2], "--help") == 0;
-            if (help) {
+            if (asks_for_help(argc - 2, argv + 2)) {
                 msi_print_usage(commands[i]);
                 return MSI_EXIT_OK;
             }

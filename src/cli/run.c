@@ -34,6 +34,16 @@ static const msi_flag run_flags[] = {
     {"--quiet", NULL, "no notes on standard error", false},
 };
 
+/* What changes a plan or where tables are; nothing runs. */
+static const msi_flag explain_flags[] = {
+    {"--data-dir", "DIR", "where the embedded Bigtable lives", false},
+    {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
+    {"--set", "KEY=VALUE", "a setting, as by SET; a SET of the script wins", false},
+    {"--define", "NAME=VALUE", "the value of ${NAME}", false},
+    {"--parallelism", "N", "subtasks of an operator", false},
+    {"--quiet", NULL, "no notes on standard error", false},
+};
+
 typedef struct run_state {
     msi_common common;
     const char *path;
@@ -240,7 +250,14 @@ static int run_script(run_state *run)
     if (rc == MS_OK) {
         rc = ms_script_parse(run->script, &st);
     }
-    int status = rc == MS_OK ? run_statements(run) : fail(run, 0, &st);
+    int status = MSI_EXIT_OK;
+    if (rc == MS_OK) {
+        /* Not before: while a script comes from a terminal, a signal ends the process at once. */
+        msi_signals_start(run->common.engine);
+        status = run_statements(run);
+    } else {
+        status = fail(run, 0, &st);
+    }
     ms_script_close(run->script);
     return status;
 }
@@ -383,9 +400,9 @@ static int run_command(const msi_command *command, int argc, char **argv, bool e
         msi_print_status(&run->common, NULL, 0, false, &st);
         status = MSI_EXIT_FAILED;
     } else {
-        msi_signals_start(run->common.engine);
         status = run_with_session(run, command, argc, argv);
     }
+    msi_signals_end();
     ms_session_close(run->common.session);
     ms_engine_close(run->common.engine);
     ms_mem_free(run);
@@ -410,7 +427,7 @@ const msi_command msi_command_explain = {
     "explain",
     "FILE.sql|-",
     "print the plans of a script's queries and INSERTs, run none",
-    run_flags,
-    sizeof run_flags / sizeof *run_flags,
+    explain_flags,
+    sizeof explain_flags / sizeof *explain_flags,
     explain_main,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SIGINT and SIGTERM: the first stops, the second or a bound on stopping cancels. One thread waits
- * for them, so that nothing here runs in a signal handler. SIGPIPE is ignored: a writer sees EPIPE.
+ * for them, so that nothing here runs in a signal handler.
  */
 /* tidy: no-unit-test: tests/cli sends the signals to the program */
 #include "cli/cli.h"
@@ -10,11 +10,15 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
-#define STOP_BOUND_SECONDS 30 /* the contract of the command line */
+#define STOP_BOUND_SECONDS 30  /* the contract of the command line */
+#define CANCEL_BOUND_SECONDS 2 /* canceled jobs end in milliseconds */
 
 static _Atomic int first_signal;
 static _Atomic bool canceled;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards target */
+static ms_engine *target;                                 /* NULL: it is being closed */
 
 static sigset_t handled_signals(void)
 {
@@ -25,32 +29,50 @@ static sigset_t handled_signals(void)
     return set;
 }
 
+static void ask(void (*request)(ms_engine *engine))
+{
+    pthread_mutex_lock(&mutex);
+    if (target != NULL) {
+        request(target);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
 static void *wait_for_signals(void *arg)
 {
-    ms_engine *engine = arg;
+    (void)arg;
     sigset_t set = handled_signals();
     int signal_number = 0;
     if (sigwait(&set, &signal_number) != 0) {
         return NULL;
     }
     atomic_store(&first_signal, signal_number);
-    ms_engine_stop(engine);
+    ask(ms_engine_stop);
     struct timespec bound = {.tv_sec = STOP_BOUND_SECONDS};
     (void)sigtimedwait(&set, NULL, &bound); /* a second signal and the bound mean the same */
     atomic_store(&canceled, true);
-    ms_engine_cancel(engine);
-    return NULL;
+    ask(ms_engine_cancel);
+    bound.tv_sec = CANCEL_BOUND_SECONDS;
+    (void)nanosleep(&bound, NULL);
+    _exit(128 + signal_number);
 }
 
 void msi_signals_start(ms_engine *engine)
 {
     sigset_t set = handled_signals();
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    target = engine;
     pthread_t thread;
-    if (pthread_create(&thread, NULL, wait_for_signals, engine) == 0) {
+    if (pthread_create(&thread, NULL, wait_for_signals, NULL) == 0) {
         pthread_detach(thread);
     }
+}
+
+void msi_signals_end(void)
+{
+    pthread_mutex_lock(&mutex);
+    target = NULL;
+    pthread_mutex_unlock(&mutex);
 }
 
 int msi_signals_received(void)
