@@ -31,7 +31,8 @@
 typedef struct ms_bind_env {
     ms_arena *arena; /* the statement's */
     const ms_catalog *catalog;
-    bool is_streaming; /* execution.runtime-mode */
+    bool is_streaming;  /* execution.runtime-mode */
+    uint64_t source_id; /* of the text at hand; tables keep the one they were defined in */
 } ms_bind_env;
 
 /* Queries and changes. */

@@ -330,6 +330,7 @@ static const ms_table *copy_table(definer *d, ms_str name, const ms_option_list 
     table->key_columns = key;
     table->options = copy_options(arena, options);
     table->create_sql = ms_arena_copy_str(arena, sql);
+    table->source_id = d->binder->env->source_id;
     return table;
 }
 

@@ -24,10 +24,12 @@ static const ms_table *merge_hints(ms_arena *arena, const ms_ltable *of)
     if (of->hints.count == 0) {
         return of->table;
     }
-    uint32_t own = of->table->options.count;
-    ms_option *items = ms_arena_array(arena, ms_option, own + of->hints.count);
-    for (uint32_t i = 0; i < own; i++) {
-        items[i] = of->table->options.items[i];
+    uint32_t own = 0;
+    ms_option *items = ms_arena_array(arena, ms_option, of->table->options.count + of->hints.count);
+    for (uint32_t i = 0; i < of->table->options.count; i++) {
+        if (find_option(&of->hints, of->table->options.items[i].key) == NULL) {
+            items[own++] = of->table->options.items[i];
+        }
     }
     for (uint32_t i = 0; i < of->hints.count; i++) {
         items[own + i] = of->hints.items[i];
@@ -38,6 +40,40 @@ static const ms_table *merge_hints(ms_arena *arena, const ms_ltable *of)
     *merged = *of->table;
     merged->options = (ms_option_list){own + of->hints.count, items};
     return merged;
+}
+
+/* The table as its definition, without the places, which are of another text. */
+static const ms_table *without_places(ms_arena *arena, const ms_table *table)
+{
+    ms_table *copy = ms_arena_new(arena, ms_table);
+    ms_option *items = ms_arena_array(arena, ms_option, table->options.count);
+    ms_column *columns = ms_arena_array(arena, ms_column, table->column_count);
+    for (uint32_t i = 0; i < table->options.count; i++) {
+        items[i] = table->options.items[i];
+        items[i].key_span = ms_span_none;
+        items[i].value_span = ms_span_none;
+    }
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        columns[i] = table->columns[i];
+        columns[i].span = ms_span_none;
+    }
+    *copy = *table;
+    copy->options.items = items;
+    copy->columns = columns;
+    return copy;
+}
+
+/*
+ * What the connector is shown: the definition and the hints, with the places that are of this text.
+ */
+static const ms_table *table_for(msi_opt *opt, const ms_ltable *of)
+{
+    ms_arena *arena = opt->env->job_arena;
+    ms_ltable own = *of;
+    if (own.table->source_id != opt->env->source_id) {
+        own.table = without_places(arena, own.table);
+    }
+    return merge_hints(arena, &own);
 }
 
 static ms_rc report_connector(msi_opt *opt, const ms_option *option)
@@ -113,10 +149,12 @@ static ms_rc check_scan(msi_opt *opt, const ms_ltable *of, const ms_scan *scan)
 static ms_rc attach_scan(msi_opt *opt, const ms_lnode *node, const ms_lnode **node_out)
 {
     const ms_ltable *of = &node->u.scan.of;
-    const ms_table *table = merge_hints(opt->env->job_arena, of);
+    const ms_table *table = table_for(opt, of);
     const ms_connector *connector;
     void *service;
-    MS_TRY(find_connector(opt, of, table, &connector, &service));
+    if (find_connector(opt, of, table, &connector, &service) != MS_OK) {
+        return ms_status_place(opt->st, of->span);
+    }
     if (connector->scan_create == NULL) {
         return ms_status_set(opt->st, MS_NOT_SUPPORTED, of->span,
                              "table \"%.*s\" cannot be read: connector \"%s\" only writes",
@@ -136,10 +174,12 @@ static ms_rc attach_sink(msi_opt *opt, const ms_lnode *node, const ms_lnode **no
 {
     ms_arena *arena = opt->env->job_arena;
     const ms_ltable *of = &node->u.sink.of;
-    const ms_table *table = merge_hints(arena, of);
+    const ms_table *table = table_for(opt, of);
     const ms_connector *connector;
     void *service;
-    MS_TRY(find_connector(opt, of, table, &connector, &service));
+    if (find_connector(opt, of, table, &connector, &service) != MS_OK) {
+        return ms_status_place(opt->st, of->span);
+    }
     if (connector->sink_create == NULL) {
         return ms_status_set(opt->st, MS_NOT_SUPPORTED, of->span,
                              "table \"%.*s\" cannot be written: connector \"%s\" only reads",

@@ -46,7 +46,8 @@ typedef struct ms_opt_env {
     ms_arena *arena;     /* the statement's: everything in between */
     ms_arena *job_arena; /* the plan, its scans and its sinks */
     const ms_registry *registry;
-    ms_str sql; /* the text that spans point into; copied */
+    ms_str sql;         /* the text that spans point into; copied */
+    uint64_t source_id; /* its number: a table defined in another text has no places in it */
     ms_opt_settings settings;
 } ms_opt_env;
 

@@ -121,6 +121,23 @@ static void hints_win_over_the_options_of_the_table(void **state)
     planner_close(&p);
 }
 
+/* Places of a definition in another text would point anywhere: the table's name stands in. */
+static void faults_of_another_text_stand_at_the_name_of_the_table(void **state)
+{
+    (void)state;
+    planner p;
+    open_tables(&p);
+    planner_run(&p, "CREATE TABLE far (a INT) WITH ('connector' = 'fake', 'bounded' = 'maybe')");
+    assert_int_equal(planner_try(&p, "SELECT a FROM far"), MS_INVALID_OPTION);
+    p.source_id = 2;
+    assert_int_equal(planner_try(&p, "SELECT a FROM far"), MS_INVALID_OPTION);
+    assert_string_equal(planner_place(&p), "far");
+    assert_int_equal(planner_try(&p, "SELECT a FROM far /*+ OPTIONS('bounded' = 'no') */"),
+                     MS_INVALID_OPTION);
+    assert_string_equal(planner_place(&p), "'no'");
+    planner_close(&p);
+}
+
 static void a_plan_outlives_its_statement(void **state)
 {
     (void)state;
@@ -253,6 +270,7 @@ int main(void)
         cmocka_unit_test(refusals_do_not_depend_on_the_optimize_group),
         cmocka_unit_test(batch_mode_reads_bounded_tables_only),
         cmocka_unit_test(hints_win_over_the_options_of_the_table),
+        cmocka_unit_test(faults_of_another_text_stand_at_the_name_of_the_table),
         cmocka_unit_test(a_plan_outlives_its_statement),
         cmocka_unit_test(a_logical_plan_may_be_planned_again),
         cmocka_unit_test(rules_on_and_off_differ_where_they_should),

@@ -36,6 +36,7 @@ typedef struct planner {
     const ms_lplan *logical; /* of the last statement that has a plan */
     const ms_plan *plan;
     bool bind_only;
+    uint64_t source_id; /* of the scripts to come */
 } planner;
 
 /* Connectors. */
@@ -318,6 +319,7 @@ static inline ms_rc planner_plan(planner *p, const ms_ast_stmt *stmt)
                       .job_arena = &p->job_arena,
                       .registry = &p->registry,
                       .sql = ms_source_slice(&p->source, stmt->span),
+                      .source_id = p->source_id,
                       .settings = p->settings};
     return ms_opt_plan(&opt, p->logical, &p->plan, &p->st);
 }
