@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which Bigtable a process talks to, and the embedded store's life. The store is opened when a table
- * is first prepared for reading or writing, or by an admin command, and closed with the engine.
+ * Which Bigtable a process talks to, and the embedded store's life. The store is opened when a
+ * table is first prepared for reading or writing, or by an admin command, and closed with the
+ * engine.
  */
 #include "engine/engine_priv.h"
 

@@ -62,12 +62,14 @@ struct ms_session {
     ms_arena arena; /* of variables */
     ms_variable *variables;
     uint32_t variable_count;
+    uint64_t script_count; /* opened so far: the number of the newest */
     ms_resume resume;
     bool changelog;
 };
 
 struct ms_script {
     ms_session *session;
+    uint64_t id; /* tables remember in which script they were defined */
     ms_arena arena;
     ms_source source;
     const ms_ast_script *ast;

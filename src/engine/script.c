@@ -14,6 +14,7 @@ ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **
 {
     ms_script *script = ms_mem_calloc(1, sizeof *script);
     script->session = session;
+    script->id = ++session->script_count;
     ms_arena_init(&script->arena, 0);
     *script_out = script;
     ms_str own_name = ms_arena_copy_str(&script->arena, name);
@@ -103,7 +104,11 @@ ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *s
     session->engine->bigtable.session = session;
     bool is_batch = ms_settings_value(session->settings, MS_SETTING_RUNTIME_MODE).i64 == 1;
     ms_bind_env bind_env = {
-        .arena = stmt_arena, .catalog = session->catalog, .is_streaming = !is_batch};
+        .arena = stmt_arena,
+        .catalog = session->catalog,
+        .is_streaming = !is_batch,
+        .source_id = script->id,
+    };
     if (stmt->kind == MS_AST_EXPLAIN) {
         MS_TRY(ms_bind_explain(&bind_env, ms_ast_explain_of(stmt), logical_out, st));
     } else {
@@ -114,6 +119,7 @@ ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *s
         .job_arena = &execution->arena,
         .registry = &session->engine->registry,
         .sql = ms_source_slice(&script->source, stmt->span),
+        .source_id = script->id,
         .settings = opt_settings(session, stmt_arena),
     };
     return ms_opt_plan(&opt_env, *logical_out, &execution->plan, st);

@@ -327,7 +327,8 @@ ms_rc msi_execute_utility(ms_script *script, const ms_ast_stmt *stmt, ms_executi
         .execution = execution,
         .bind = {.arena = &execution->arena,
                  .catalog = session->catalog,
-                 .is_streaming = !is_batch},
+                 .is_streaming = !is_batch,
+                 .source_id = script->id},
         .st = st,
     };
     return utilities[stmt->kind](&u, stmt);
