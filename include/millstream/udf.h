@@ -48,7 +48,8 @@ typedef struct ms_fn_memory ms_fn_memory; /* memory of a planning step or of a b
 typedef enum ms_fn_kind {
     MS_FN_SCALAR,
     MS_FN_AGGREGATE, /* signatures only: plugins cannot bring aggregates yet */
-    MS_FN_TABLE      /* declared: refused at registration */
+    MS_FN_TABLE,     /* declared: refused at registration */
+    MS_FN_ASYNC      /* declared: refused at registration; see ms_fn_async */
 } ms_fn_kind;
 
 /* Flags of a function. */
@@ -131,6 +132,40 @@ struct ms_fn_call {
     uint64_t overflows;   /* counted by arithmetic for the metric of the same name */
 };
 
+/*
+ * The interface of asynchronous functions: calls that end later, on another thread. It is fixed
+ * here so that connectors and plugins can be written against it; the operator that drives it is not
+ * built yet, and registration refuses such a function by name.
+ *
+ * invoke starts a call for one row and returns at once. The call ends when complete or fail is
+ * called on its handle, from any thread; the first one counts, later ones are counted and dropped.
+ * A handle is retained by who keeps it beyond invoke, and outlives close. timeout, where there is
+ * one, is called once when the deadline over all attempts has passed, on the task's thread, and
+ * must complete the call before it returns.
+ */
+typedef struct ms_fn_pending ms_fn_pending; /* the handle of one call */
+
+typedef struct ms_fn_async_host {
+    uint32_t struct_bytes;
+    void (*retain)(ms_fn_pending *pending);
+    void (*drop)(ms_fn_pending *pending);
+    /* Ends the call with rows of values, row by row; none for a table function without a match. */
+    void (*complete)(ms_fn_pending *pending, const ms_value *cells, uint32_t row_count);
+    void (*fail)(ms_fn_pending *pending, const ms_status *st);
+} ms_fn_async_host;
+
+typedef struct ms_fn_async {
+    uint32_t struct_bytes;
+    /* parameter(host_arg, key) reads a job parameter; *instance_out is given to the others. */
+    ms_rc (*open)(ms_str (*parameter)(void *host_arg, ms_str key), void *host_arg,
+                  void **instance_out, ms_status *st);
+    void (*invoke)(void *instance, const ms_value *args, uint32_t arg_count, ms_fn_pending *pending,
+                   const ms_fn_async_host *host);
+    void (*timeout)(void *instance, const ms_value *args, uint32_t arg_count,
+                    ms_fn_pending *pending, const ms_fn_async_host *host);
+    void (*close)(void *instance);
+} ms_fn_async;
+
 /* The descriptor. Unused hooks are NULL. */
 typedef struct ms_fn_desc {
     uint32_t struct_bytes;
@@ -143,7 +178,8 @@ typedef struct ms_fn_desc {
     uint32_t signature_count;
     ms_rc (*infer)(ms_fn_infer *in, ms_status *st); /* instead of signatures */
     ms_rc (*specialize)(ms_fn_plan *plan, ms_status *st);
-    ms_fn_eval eval; /* needed unless specialize always sets one */
+    ms_fn_eval eval;          /* needed unless specialize always sets one */
+    const ms_fn_async *async; /* of MS_FN_ASYNC */
 } ms_fn_desc;
 
 /*
