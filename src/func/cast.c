@@ -94,13 +94,20 @@ static void eval_exact_to_decimal(ms_fn_call *call)
     });
 }
 
-/* A wide decimal into a narrow one of the same scale: only the range decides. */
+/*
+ * A wide decimal into a narrow one of the same scale: only the range decides. Values that do not
+ * count may be out of range too; the loop over those that count is the judge.
+ */
 static void eval_narrow_decimal(ms_fn_call *call)
 {
     const cast_state *state = call->state;
     ms_arg a = ms_arg_of(call, 0);
     int64_t *out = call->result->data;
     ms_i128 limit = ms_decimal_pow10[state->to->precision];
+    bool is_dense = !ms_arg_is_const(a) && ms_call_is_dense(call);
+    if (is_dense && msi_kernel_narrow_decimal(a.data, (int64_t)limit, out, call->rows)) {
+        return;
+    }
     MS_CALL_ROWS(call, row, {
         ms_i128 value = *MS_ARG_AT(a, ms_i128, row);
         out[row] = (int64_t)value;

@@ -87,6 +87,20 @@ void msi_kernel_decimal(msi_arith_op op, ms_phys to, ms_arg a, msi_scaled sa, ms
     table[op][form](a, sa.factor, b, sb.factor, out, sel, count);
 }
 
+MS_CLONES bool msi_kernel_narrow_decimal(const ms_i128 *restrict in, int64_t limit,
+                                         int64_t *restrict out, uint32_t count)
+{
+    uint64_t below = (uint64_t)limit - 1;
+    uint64_t bad = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t low = (uint64_t)in[i];
+        uint64_t high = (uint64_t)((u128)in[i] >> 64);
+        out[i] = (int64_t)low;
+        bad |= (high ^ (0 - (low >> 63))) | (low + below > 2 * below);
+    }
+    return bad == 0;
+}
+
 /* Comparison: bit 0 of the mask says what "less" gives, bit 1 "equal", bit 2 "greater". */
 
 #define COMPARE(name, TA, TB, W, U)                                                                \

@@ -91,6 +91,10 @@ typedef struct msi_scaled {
 void msi_kernel_decimal(msi_arith_op op, ms_phys to, ms_arg a, msi_scaled sa, ms_arg b,
                         msi_scaled sb, void *out, const uint16_t *sel, uint32_t count);
 
+/* Cuts each value to 64 bits; true when every one lies between -limit and limit, both exclusive. */
+bool msi_kernel_narrow_decimal(const ms_i128 *restrict in, int64_t limit, int64_t *restrict out,
+                               uint32_t count);
+
 /* Comparison: out is 0 or 1. */
 
 typedef enum msi_compare_op { MSI_EQ, MSI_NE, MSI_LT, MSI_LE, MSI_GT, MSI_GE } msi_compare_op;
