@@ -330,15 +330,19 @@ static bool skip_line(csv_cursor *cursor)
     return skip_record_end(cursor);
 }
 
-static ms_rc bad_record(const csv_decoder *self, size_t offset, const char *why, ms_status *st)
+static ms_rc bad_record(const csv_decoder *self, ms_str record, const char *why, ms_status *st)
 {
     ms_status_set(st, MS_BAD_RECORD, ms_span_none, "csv record %llu %s",
                   (unsigned long long)self->ordinal, why);
-    ms_status_detail(st, "byte %zu of the input at hand", offset);
+    size_t shown = 0;
+    while (shown < record.bytes && shown < 200 && !is_record_end(record.ptr[shown])) {
+        shown++;
+    }
+    ms_status_detail(st, "%.*s", (int)shown, record.ptr);
     return ms_status_hint(st, "'csv.ignore-parse-errors' = 'true' skips what cannot be read.");
 }
 
-static ms_rc check_arity(csv_decoder *self, size_t offset, bool *skip_out, ms_status *st)
+static ms_rc check_arity(csv_decoder *self, ms_str record, bool *skip_out, ms_status *st)
 {
     const msi_csv_options *options = &self->options;
     uint32_t count = self->field_count;
@@ -355,7 +359,7 @@ static ms_rc check_arity(csv_decoder *self, size_t offset, bool *skip_out, ms_st
     }
     char why[96];
     snprintf(why, sizeof why, "has %u fields where %u are expected", count, self->file_count);
-    return bad_record(self, offset, why, st);
+    return bad_record(self, record, why, st);
 }
 
 static bool is_null_field(const msi_csv_options *options, const csv_field *field)
@@ -366,7 +370,7 @@ static bool is_null_field(const msi_csv_options *options, const csv_field *field
 }
 
 /* Converts the fields of the record into the next row of the batch. */
-static ms_rc convert(csv_decoder *self, ms_batch *batch, size_t offset, ms_status *st)
+static ms_rc convert(csv_decoder *self, ms_batch *batch, ms_str record, ms_status *st)
 {
     uint32_t row = batch->rows;
     for (uint32_t i = 0; i < self->file_count; i++) {
@@ -388,7 +392,7 @@ static ms_rc convert(csv_decoder *self, ms_batch *batch, size_t offset, ms_statu
                      ms_type_text_bare(&self->arena, self->types[column]).ptr,
                      MS_STR_ARG(self->names[column]),
                      (int)(field->text.bytes < 60 ? field->text.bytes : 60), field->text.ptr);
-            return bad_record(self, offset, why, st);
+            return bad_record(self, record, why, st);
         }
         msi_cell_null(batch, column, row);
     }
@@ -402,7 +406,7 @@ static bool is_blank(const csv_decoder *self)
 }
 
 /* What a record that was split leads to. */
-static ms_rc take_record(csv_decoder *self, csv_split split, size_t offset, ms_batch *batch,
+static ms_rc take_record(csv_decoder *self, csv_split split, ms_str record, ms_batch *batch,
                          ms_status *st)
 {
     self->ordinal++;
@@ -413,13 +417,13 @@ static ms_rc take_record(csv_decoder *self, csv_split split, size_t offset, ms_b
     if (split == CSV_MALFORMED) {
         return self->options.ignore_parse_errors
                    ? MS_OK
-                   : bad_record(self, offset, "has an unbalanced quote", st);
+                   : bad_record(self, record, "has an unbalanced quote", st);
     }
     bool skip = is_blank(self) && self->file_count > 1 && self->options.ignore_parse_errors;
     if (!skip) {
-        MS_TRY(check_arity(self, offset, &skip, st));
+        MS_TRY(check_arity(self, record, &skip, st));
     }
-    return skip ? MS_OK : convert(self, batch, offset, st);
+    return skip ? MS_OK : convert(self, batch, record, st);
 }
 
 /*
@@ -440,7 +444,8 @@ static ms_rc decode_record(csv_decoder *self, csv_cursor *cursor, ms_batch *batc
         *cursor = before;
         return MS_OK;
     }
-    return is_comment ? MS_OK : take_record(self, split, before.at, batch, st);
+    ms_str record = ms_str_slice(cursor->input, before.at, cursor->input.bytes);
+    return is_comment ? MS_OK : take_record(self, split, record, batch, st);
 }
 
 static ms_rc csv_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batch *batch,

@@ -11,12 +11,14 @@
 #include "base/env.h"
 #include "os/file.h"
 
+#include <stdio.h>
+
 #define COMMITTABLE_VERSION 1
 
 typedef struct fs_committer {
     ms_committer head;
-    const msi_fs_sink *plan;
     const ms_task_env *env;
+    char dir[MSI_FS_PATH_BYTES]; /* of its own: a commit may run when the plan has gone */
     char tag[9];
     uint32_t outstanding;
     bool is_closed;
@@ -95,7 +97,7 @@ static ms_rc read_names(fs_commit *commit, ms_str **names_out, size_t *count_out
 static ms_rc remove_orphans(fs_commit *commit, ms_status *st)
 {
     const fs_committer *self = commit->committer;
-    ms_str dir = self->plan->table.path;
+    ms_str dir = ms_str_cstr(self->dir);
     ms_str prefix = ms_arena_format(&commit->arena, MSI_FS_HIDDEN_PREFIX "%s", self->tag);
     const ms_dir_entry *entries = NULL;
     size_t count = 0;
@@ -119,7 +121,7 @@ static ms_rc commit_all(fs_commit *commit, ms_status *st)
     for (size_t i = 0; i + 1 < count; i += 2) {
         MS_TRY(commit_file(names[i], names[i + 1], st));
     }
-    ms_str dir = commit->committer->plan->table.path;
+    ms_str dir = ms_str_cstr(commit->committer->dir);
     ms_file_info info;
     MS_TRY(ms_file_stat(dir.ptr, &info, st));
     if (info.kind != MS_FILE_KIND_DIR) {
@@ -217,8 +219,8 @@ ms_rc msi_fs_committer_create(const ms_sink *sink, const ms_task_env *env,
     }
     fs_committer *self = ms_mem_calloc(1, sizeof *self);
     self->head.klass = &committer_class;
-    self->plan = plan;
     self->env = env;
+    snprintf(self->dir, sizeof self->dir, "%.*s", MS_STR_ARG(plan->table.path));
     msi_fs_job_tag(env->job_name, plan->table.path, self->tag);
     *committer_out = &self->head;
     return MS_OK;

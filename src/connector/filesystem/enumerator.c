@@ -16,6 +16,7 @@ typedef struct fs_enumerator {
     const msi_fs_scan *scan;
     ms_enumerator_env *env;
     ms_arena arena;
+    ms_str path; /* of its own: the listing may run when the plan has gone */
     ms_iojob job;
     bool is_listing;
     bool is_closed; /* while the job was out: its mail frees us */
@@ -70,7 +71,7 @@ static void ready(fs_enumerator *self)
 static void run_listing(ms_iojob *job)
 {
     fs_enumerator *self = MS_MAIL_OWNER(&job->mail, fs_enumerator, job.mail);
-    ms_rc rc = msi_fs_list(self->scan->table.path, &self->arena, &self->paths, &self->path_count,
+    ms_rc rc = msi_fs_list(self->path, &self->arena, &self->paths, &self->path_count,
                            &self->listing_status);
     (void)rc; /* the status has it */
 }
@@ -136,7 +137,7 @@ static ms_rc fs_start(ms_enumerator *enumerator, ms_enumerator_env *env, ms_str 
         return restore(self, restored, st);
     }
     if (self->scan->table.is_standard) {
-        self->paths = &self->scan->table.path;
+        self->paths = &self->path;
         self->path_count = 1;
         self->is_ready = true;
         return MS_OK;
@@ -205,6 +206,7 @@ ms_rc msi_fs_enumerator_create(const ms_scan *scan, ms_enumerator **enumerator_o
     self->head.klass = &enumerator_class;
     self->scan = (const msi_fs_scan *)scan;
     ms_arena_init(&self->arena, 0);
+    self->path = ms_arena_copy_str(&self->arena, self->scan->table.path);
     *enumerator_out = &self->head;
     return MS_OK;
 }

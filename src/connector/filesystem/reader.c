@@ -72,6 +72,23 @@ static void read_standard(fs_chunk *chunk)
     chunk->is_end = got == 0;
 }
 
+/* A position behind the end means that the file is not the one that was read before. */
+static ms_rc open_file(fs_chunk *chunk)
+{
+    uint64_t bytes = 0;
+    MS_TRY(ms_file_open(chunk->path, MS_FILE_READ, &chunk->file, &chunk->st));
+    if (chunk->offset == 0) {
+        return MS_OK;
+    }
+    MS_TRY(ms_file_bytes(chunk->file, &bytes, &chunk->st));
+    if (bytes >= chunk->offset) {
+        return MS_OK;
+    }
+    return ms_status_set(&chunk->st, MS_CORRUPT_DATA, ms_span_none,
+                         "file \"%s\" was read to byte %llu and has only %llu now", chunk->path,
+                         (unsigned long long)chunk->offset, (unsigned long long)bytes);
+}
+
 static void run_read(ms_iojob *job)
 {
     fs_chunk *chunk = MS_MAIL_OWNER(&job->mail, fs_chunk, job.mail);
@@ -81,8 +98,7 @@ static void run_read(ms_iojob *job)
         read_standard(chunk);
         return;
     }
-    if (chunk->file == NULL &&
-        ms_file_open(chunk->path, MS_FILE_READ, &chunk->file, &chunk->st) != MS_OK) {
+    if (chunk->file == NULL && open_file(chunk) != MS_OK) {
         return;
     }
     if (ms_file_read_at(chunk->file, chunk->offset, chunk->bytes, CHUNK_BYTES, &chunk->got,
@@ -210,6 +226,16 @@ static ms_rc take_chunk(fs_reader *self, ms_status *st)
 
 /* Decoding. */
 
+/* Names the place of a bad record in front of what the format says about it. */
+static void add_place(const fs_reader *self, ms_status *st)
+{
+    ms_status failed = *st;
+    st->detail[0] = '\0';
+    ms_status_detail(st, "file \"%s\", byte %llu%s%s", self->chunk->path,
+                     (unsigned long long)self->splits[0].offset,
+                     failed.detail[0] != '\0' ? ": " : "", failed.detail);
+}
+
 static ms_rc decode(fs_reader *self, ms_status *st)
 {
     ms_str input = ms_str_slice(ms_buf_view(&self->data), self->data_at, self->data.bytes);
@@ -219,7 +245,7 @@ static ms_rc decode(fs_reader *self, ms_status *st)
     self->data_at += consumed;
     self->splits[0].offset += consumed;
     if (rc != MS_OK) {
-        ms_status_detail(st, "file \"%s\"", self->chunk->path);
+        add_place(self, st);
     }
     return rc;
 }
@@ -246,7 +272,7 @@ static ms_read poll_file(fs_reader *self, ms_batch **batch_out, ms_status *st)
     for (;;) {
         if (self->data_at < self->data.bytes || self->at_end) {
             ms_rc rc = decode(self, st);
-            if (self->batch->rows > 0 && (rc == MS_OK || self->batch->rows > 0)) {
+            if (self->batch->rows > 0) {
                 /* Rows before a bad record go out first; it is met again at the next poll. */
                 if (rc != MS_OK) {
                     ms_status_clear(st);

@@ -21,7 +21,8 @@
 #define BUFFER_BYTES (1u << 20)       /* a write of the system that is worth its call */
 #define WAITING_BYTES_MAX (16u << 20) /* of queued steps, before rows are refused */
 #define COMMITTABLE_VERSION 1
-#define CUTS_MAX 64u /* checkpoints under way at a time */
+#define CUTS_MAX 64u    /* checkpoints under way at a time */
+#define SLICE_ROWS 256u /* encoded at a time, so that a batch of long rows needs no huge buffer */
 
 typedef enum step_kind { STEP_WRITE, STEP_FINISH } step_kind;
 
@@ -52,6 +53,7 @@ typedef struct fs_writer {
     const msi_fs_sink *plan;
     const ms_task_env *env;
     ms_encoder *encoder;
+    char dir[MSI_FS_PATH_BYTES]; /* of its own: a step may run when the plan has gone */
     ms_buf buffer;
     fs_part *part;  /* at hand; NULL: none open */
     fs_part *parts; /* cut and not handed over, newest first */
@@ -84,7 +86,7 @@ static ms_rc seal_part(const fs_writer *self, fs_part *part, ms_status *st)
     MS_TRY(ms_file_sync(part->file, st));
     ms_file_close(part->file);
     part->file = NULL;
-    return ms_dir_sync(self->plan->table.path.ptr, st);
+    return ms_dir_sync(self->dir, st);
 }
 
 static ms_rc run_step(const fs_writer *self, fs_step *step, ms_status *st)
@@ -141,8 +143,10 @@ static void drop_step(fs_writer *self)
     if (self->steps == NULL) {
         self->steps_end = &self->steps;
     }
-    self->waiting_bytes -= step->bytes.bytes;
-    ms_account_unreserve(self->env->account, step->bytes.bytes);
+    if (!self->is_closed) {
+        self->waiting_bytes -= step->bytes.bytes;
+        ms_account_unreserve(self->env->account, step->bytes.bytes);
+    }
     ms_buf_release(&step->bytes);
     ms_mem_free(step);
 }
@@ -189,14 +193,12 @@ static ms_rc open_part(fs_writer *self, ms_status *st)
     char name[96];
     snprintf(name, sizeof name, "part-%s-%u-%llu", self->run, self->env->subtask,
              (unsigned long long)self->part_count++);
-    ms_str dir = self->plan->table.path;
-    int bytes = snprintf(part->hidden, sizeof part->hidden, "%.*s/.%s%s", MS_STR_ARG(dir), name,
+    int bytes = snprintf(part->hidden, sizeof part->hidden, "%s/.%s%s", self->dir, name,
                          MSI_FS_HIDDEN_SUFFIX);
-    snprintf(part->final, sizeof part->final, "%.*s/%s", MS_STR_ARG(dir), name);
+    snprintf(part->final, sizeof part->final, "%s/%s", self->dir, name);
     if (bytes < 0 || (size_t)bytes >= sizeof part->hidden) {
         ms_mem_free(part);
-        return ms_status_set(st, MS_LIMIT, ms_span_none, "path \"%.*s\" is too long",
-                             MS_STR_ARG(dir));
+        return ms_status_set(st, MS_LIMIT, ms_span_none, "path \"%s\" is too long", self->dir);
     }
     self->part = part;
     self->part_bytes = 0;
@@ -221,21 +223,57 @@ static ms_write fail_with(fs_writer *self, ms_status *st)
     return MS_WRITE_FAILED;
 }
 
-static ms_rc take(fs_writer *self, const ms_batch *batch, ms_status *st)
+/* Some live rows of a batch into the buffer; the buffer is as before when they do not fit. */
+static ms_rc take_slice(fs_writer *self, const ms_batch *batch, uint32_t first, uint32_t count,
+                        ms_status *st)
 {
+    uint16_t rows[SLICE_ROWS];
+    ms_batch slice;
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i] = (uint16_t)ms_batch_row(batch, first + i);
+    }
+    ms_batch_frame(&slice, batch, batch->columns, batch->column_count);
+    slice.sel = rows;
+    slice.sel_count = count;
     if (self->part == NULL) {
         MS_TRY(open_part(self, st));
     }
     size_t before = self->buffer.bytes;
-    MS_TRY(self->encoder->klass->encode(self->encoder, batch, &self->buffer, st));
+    ms_rc rc = self->encoder->klass->encode(self->encoder, &slice, &self->buffer, st);
+    if (rc != MS_OK) {
+        self->buffer.bytes = before;
+        return rc;
+    }
     size_t added = self->buffer.bytes - before;
     self->part_bytes += added;
-    self->head.rows_written += ms_batch_live(batch);
+    self->head.rows_written += count;
     self->head.bytes_written += added;
     if (self->part_bytes >= self->plan->table.roll_bytes) {
         return finish_part(self, st);
     }
     return self->buffer.bytes >= BUFFER_BYTES ? queue_step(self, STEP_WRITE, st) : MS_OK;
+}
+
+/* All live rows; where they are too long for the buffer, fewer at a time. */
+static ms_rc take(fs_writer *self, const ms_batch *batch, ms_status *st)
+{
+    uint32_t live = ms_batch_live(batch);
+    uint32_t most = SLICE_ROWS;
+    for (uint32_t first = 0; first < live;) {
+        uint32_t count = live - first < most ? live - first : most;
+        ms_rc rc = take_slice(self, batch, first, count, st);
+        if (rc == MS_OK) {
+            first += count;
+            continue;
+        }
+        if (rc != MS_LIMIT || (count == 1 && self->buffer.bytes == 0)) {
+            return rc;
+        }
+        ms_status_clear(st);
+        MS_TRY(self->buffer.bytes > 0 ? queue_step(self, STEP_WRITE, st) : MS_OK);
+        most = count > 1 ? count / 2 : 1;
+    }
+    return MS_OK;
 }
 
 static ms_write fs_write(ms_writer *writer, const ms_batch *batch, ms_status *st)
@@ -370,6 +408,8 @@ static void fs_close(ms_writer *writer)
         }
     }
     self->cut_count = 0;
+    /* A step that is out comes back when the job, its account and its plan have gone. */
+    ms_account_unreserve(self->env->account, self->waiting_bytes);
     self->is_closed = true;
     if (!self->job_is_out) {
         fs_free(self);
@@ -392,6 +432,7 @@ ms_rc msi_fs_writer_create(const ms_sink *sink, const ms_task_env *env, ms_write
     self->plan = plan;
     self->env = env;
     self->steps_end = &self->steps;
+    snprintf(self->dir, sizeof self->dir, "%.*s", MS_STR_ARG(plan->table.path));
     ms_buf_init(&self->buffer, MS_LIMIT_RECORD_BYTES);
     self->job = (ms_iojob){.run = run_job, .reply_to = env->mailbox};
     self->job.mail.deliver = step_done;
