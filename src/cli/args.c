@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arguments of commands: "--name value", "--name=value", operands in any place, "--" before operands
- * that begin with a dash.
+ * Arguments of commands: "--name value", "--name=value", operands in any place, "--" before
+ * operands that begin with a dash.
  */
 /* tidy: no-unit-test: tests/slt and tests/cli drive the program through its command line */
 #include "cli/cli.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * millstream check FILE.sql: parses, binds and plans every statement, runs none, reports all errors.
+ * millstream check FILE.sql: parses, binds and plans every statement, runs none, and reports all
+ * errors.
  */
 /* tidy: no-unit-test: tests/cli drives the program through its command line */
 #include "cli/cli.h"

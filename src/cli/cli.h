@@ -96,10 +96,9 @@ ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);
 /* Signals. */
 
 /*
- * Lets a thread of its own wait for SIGINT and SIGTERM: the first stops the engine's jobs, a second,
- * or thirty seconds, cancels them, and two seconds later the process ends where that has not ended
- * it: a reader of standard output that reads nothing could hold it for ever. Call before anything
- * starts a thread.
+ * Lets a thread of its own wait for SIGINT and SIGTERM: the first stops the engine's jobs, a
+ * second, or thirty seconds, cancels them. What has not ended two seconds later, such as a
+ * write that nobody reads, ends with the process. Call before anything starts a thread.
  */
 void msi_signals_start(ms_engine *engine);
 

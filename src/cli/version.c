@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * millstream version [-v]
+ * millstream version [-v]: the version, and with -v what may differ from one build or machine to
+ * the next: compiler, libraries, processors, time zone.
  */
 /* tidy: no-unit-test: tests/cli drives the program through its command line */
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the crash tests share: where things are, counting, and running programs that will be killed."""
+"""What the crash tests share: where things are, counting, running programs that get killed."""
 import os
 import random
 import shutil
@@ -84,5 +84,6 @@ def run(command, env, kill_after=None, cwd=None):
         process.kill()
         out, err = process.communicate()
         if kill_after is None:
-            raise Failure(f"{' '.join(command)} hangs; stderr: {err.decode(errors='replace')[-500:]}")
+            said = err.decode(errors="replace")[-500:]
+            raise Failure(f"{' '.join(command)} hangs; standard error: {said}") from None
     return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")

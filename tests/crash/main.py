@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All crash tests: python3 main.py [BUILD_DIR]. Called by run.sh."""
+"""All crash tests: python3 main.py BUILD_DIR. Called by run.sh."""
 import harness
 import job
 import store

@@ -13,11 +13,11 @@
  *
  *     u32 kind, u32 descriptor, u64 offset, u32 bytes of a, u32 bytes of b, a, b
  *
- * where a and b are paths or data. Seen are the calls that Millstream and RocksDB make through the C
- * library's symbols. Not seen are stdio's own files (RocksDB's information log, which nobody
+ * where a and b are paths or data. Seen are the calls that Millstream and RocksDB make through the
+ * C library's symbols. Not seen are stdio's own files (RocksDB's information log, which nobody
  * recovers from); writing through a shared mapping, which neither does, is a record that the
- * simulation refuses. powerloss.py compares a run that was not cut with the real tree, so a call that
- * is missing here is noticed.
+ * simulation refuses. A test compares a run that was not cut with the real tree, so that a call
+ * that is missing here is noticed.
  */
 /* tidy: no-unit-test: tests/crash/run.sh compares the journal of a whole run with the real tree */
 #include <dlfcn.h>
@@ -138,7 +138,7 @@ static struct iovec text(const char *path)
 
 static const struct iovec nothing = {NULL, 0};
 
-/* The absolute path of a name, with ".", ".." and "//" taken out; false when it is not in the root. */
+/* The absolute path of a name, without ".", ".." and "//"; false when it is not in the root. */
 static bool find_path(const char *name, char path_out[SHIM_PATH_BYTES])
 {
     char whole[2 * SHIM_PATH_BYTES];
@@ -403,7 +403,7 @@ EXPORT void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off
 
 /* ---- Names ---- */
 
-/* Records a call on one or two names that has succeeded; one name is enough to be below the root. */
+/* Records a call on one or two names that has succeeded, when one of them is below the root. */
 static void note_names(shim_kind kind, const char *from, const char *to)
 {
     char a[SHIM_PATH_BYTES];

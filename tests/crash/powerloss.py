@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a disk holds after a power failure, from the journal that powerloss.c wrote.
 
-A Disk has two states: what the running system sees, and what is durable. The model is POSIX's, which
-promises less than any file system does:
+A Disk has two states: what the running system sees, and what is durable. The model is
+POSIX's, which promises less than any file system does:
 
     bytes of a file      are durable after fsync or fdatasync of the file; the file's name is not
     names in a directory are durable after fsync of that directory; what the files hold is not
@@ -133,7 +133,7 @@ class Disk:
         return directory
 
     def _find(self, path):
-        """(directory, name, node); the directory is None outside of the tree or when it is not known."""
+        """(directory, name, node); the directory is None where there is none in the tree."""
         if path == self.root:
             return None, "", self.top
         if not path.startswith(self.root + "/"):
@@ -197,11 +197,17 @@ class Disk:
         elif kind == MAPPED:
             raise ValueError("a file is written through a mapping, which is not simulated")
 
-    def replay(self, journal):
-        """Applies a journal; returns the number of its records."""
+    def replay(self, journal, deaf_to=()):
+        """Applies a journal; returns the number of its records.
+
+        deaf_to: File, Directory or both; syncing them does nothing, as if the program had not
+        asked for it.
+        """
         count = 0
         for record in read_journal(journal):
-            self.step(*record)
+            is_sync = record[0] == SYNC
+            if not is_sync or not isinstance(self.open.get(record[1]), deaf_to):
+                self.step(*record)
             count += 1
         return count
 

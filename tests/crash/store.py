@@ -30,7 +30,7 @@ def check(directory):
 
 
 def kill(work, count, mode):
-    """kill -9 at a random moment. The page cache survives, so every acknowledged row does in every mode."""
+    """kill -9 at a random moment: the page cache survives, and all that was acknowledged."""
     random = rng("kill " + mode)
     directory = os.path.join(work, "store")
     last, batches, advanced = 0, 0, 0
@@ -77,12 +77,12 @@ def lost_without_sync(work):
     powerloss.roll_back(disk, "nothing", 0)
     acknowledged, _ = promises(out, "killed")
     found = check(store)
-    must(found < acknowledged, f"nothing was lost: batch {acknowledged} acknowledged, {found} found")
+    must(found < acknowledged, f"nothing was lost of {acknowledged} batches")
     return f"{acknowledged - found} of {acknowledged} batches lost, as they may be"
 
 
 def power(work, count, mode):
-    """Power lost after a random change of a file, the disk rolled back to what it must and may hold."""
+    """Power lost after a random change of a file, the disk rolled back to what it may hold."""
     random = rng("power " + mode)
     directory, journal = os.path.join(work, "tree"), os.path.join(work, "journal")
     store = os.path.join(directory, "store")
@@ -90,8 +90,7 @@ def power(work, count, mode):
     last, promised_total = 0, 0
     for i in range(count):
         disk = powerloss.Disk(directory)
-        off_at = random.choice((60, 300, 1500))
-        off_at = random.randint(1, off_at)
+        off_at = random.randint(1, random.choice((60, 300, 1500)))
         how = powerloss.MODES[i % len(powerloss.MODES)]
         command = [WRITER, "write", store, mode, str(max(last + 1, 2)), str(BATCHES)]
         status, out, err = run(command, shim_environment(directory, journal, off_at))
@@ -101,12 +100,13 @@ def power(work, count, mode):
         powerloss.roll_back(disk, how, f"{i}")
         promised, acked = promises(out, mode)
         promised_total += max(promised - last, 0)
+        what = f"loss {i} ({how}, after record {off_at})"
         try:
             found = check(store)
         except Failure as failure:
-            raise Failure(f"loss {i} ({how}, after record {off_at}): {failure}") from failure
-        must(found >= promised, f"loss {i} ({how}, after record {off_at}): batch {promised} was promised, {found} found")
-        must(found >= last, f"loss {i} ({how}): batch {last} was there before, {found} now")
+            raise Failure(f"{what}: {failure}") from failure
+        must(found >= promised, f"{what}: batch {promised} was promised, {found} found")
+        must(found >= last, f"{what}: batch {last} was there before, {found} now")
         last = found
     must(promised_total >= count, f"only {promised_total} batches were promised in {count} runs")
     return f"{count} losses, {promised_total} promised batches"

@@ -2,23 +2,23 @@
 /*
  * The process that the crash tests kill, and the one that looks at what is left.
  *
- *     store_writer write DIR group|checkpoint|os FIRST COUNT     writes batches FIRST .. FIRST+COUNT-1
+ *     store_writer write DIR group|checkpoint|os FIRST COUNT     writes COUNT batches from FIRST on
  *     store_writer check DIR                                     says what is in DIR
  *
- * A batch has ROWS new rows and, as its last entry, the row "counter", which every batch writes again.
- * All rows have one value in two cells of two families, written by one entry: they are equal, or
+ * A batch has ROWS new rows and, as its last entry, the row "counter", which all batches write. All
+ * rows have one value in two cells of two families, written by one entry: they are equal, or
  * the row was half written. A value starts with the number of its batch.
  *
  * write prints "ack N" when batch N was acknowledged (four calls are outstanding, so that the store
  * has groups to commit), "synced N" when everything up to batch N was synced by a call, which mode
- * checkpoint makes after every SYNC_EVERY batches, and "done" at the end. Each line is one write() to
- * standard output, which the parent reads; what it did not read was not promised.
+ * checkpoint makes after every SYNC_EVERY batches, and "done" at the end. Each line is one write()
+ * to standard output, which the parent reads; what it did not read was not promised.
  *
- * check prints "last N", the last batch that is there whole (0: nothing; 1: only the table), after it
- * has found that every row is whole, that batches and the rows in them are there without a gap, as
- * the queue keeps their order, and that the counter has the number of the last whole batch. The
- * parent compares N with what was promised. Batches count from 2. Both exit with 1 and a sentence on
- * standard error when something is wrong.
+ * check prints "last N", the last batch that is there whole (0: nothing; 1: only the table), after
+ * it has found that every row is whole, that batches and the rows in them are there without a gap,
+ * as the queue keeps their order, and that the counter has the number of the last whole batch. The
+ * parent compares N with what was promised. Batches count from 2. Both exit with 1 and a sentence
+ * on standard error when something is wrong.
  */
 #include "base/num.h"
 #include "bigtable/client/client.h"
@@ -303,7 +303,7 @@ static void check_store(crash_run *run)
         must_bt(ms_bt_read_status(read));
     }
     (void)ms_bt_read_close(read, NULL, NULL);
-    /* A batch is no transaction: of the last one there may be the first rows, and no counter yet. */
+    /* A batch is no transaction: of the last one there may be some rows and no counter yet. */
     bool is_whole = check.counter == check.last && (check.last == 0 || check.rows == ROWS);
     bool is_cut = check.last > 0 && (check.counter == check.last - 1 ||
                                      (check.last == FIRST_BATCH && check.counter == 0));
