@@ -35,7 +35,8 @@ static void on_no_more(ms_enumerator_env *env, uint32_t subtask)
 static void on_fail(ms_enumerator_env *env, const ms_status *st)
 {
     desk *d = (desk *)env;
-    strcat(d->log, "! ");
+    size_t at = strlen(d->log);
+    snprintf(d->log + at, sizeof d->log - at, "! ");
     d->failure = *st;
 }
 

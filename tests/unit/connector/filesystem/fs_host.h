@@ -9,8 +9,6 @@
 #ifndef MS_TESTS_UNIT_CONNECTOR_FILESYSTEM_FS_HOST_H
 #define MS_TESTS_UNIT_CONNECTOR_FILESYSTEM_FS_HOST_H
 
-#include "os/scratch_dir.h"
-
 #include "base/codec.h"
 #include "base/env.h"
 #include "base/memory.h"
@@ -18,6 +16,7 @@
 #include "connector/filesystem/filesystem_priv.h"
 #include "format/csv.h"
 #include "format/json.h"
+#include "os/scratch_dir.h"
 
 /* What ends with a job. */
 typedef struct host_job {

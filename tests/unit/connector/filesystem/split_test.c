@@ -4,6 +4,8 @@
  */
 #include "connector/filesystem/fs_host.h"
 
+#define NAMES_BYTES 512u
+
 static void a_split_reads_back_and_other_bytes_are_refused(void **state)
 {
     (void)state;
@@ -37,8 +39,8 @@ static ms_rc list(const char *path, char *names, ms_status *st)
     names[0] = '\0';
     ms_rc rc = msi_fs_list(ms_str_cstr(path_of(path)), &arena, &paths, &count, st);
     for (size_t i = 0; i < count; i++) {
-        strcat(names, paths[i].ptr + strlen(scratch_dir) + 1);
-        strcat(names, " ");
+        const char *name = paths[i].ptr + strlen(scratch_dir) + 1;
+        snprintf(names + strlen(names), NAMES_BYTES - strlen(names), "%s ", name);
     }
     ms_arena_release(&arena);
     return rc;
@@ -54,7 +56,7 @@ static void files_are_listed_in_order_and_hidden_ones_are_not(void **state)
 {
     (void)state;
     ms_status st = {0};
-    char names[512];
+    char names[NAMES_BYTES];
     make_dir("d");
     make_dir("d/b");
     make_dir("d/b/_not");
@@ -81,7 +83,7 @@ static void a_glob_gives_what_it_matches(void **state)
 {
     (void)state;
     ms_status st = {0};
-    char names[512];
+    char names[NAMES_BYTES];
     make_dir("x1");
     make_dir("x2");
     write_file(path_of("x1/a.json"), "");
@@ -104,15 +106,15 @@ static void directories_that_nest_too_deep_are_an_error(void **state)
 {
     (void)state;
     ms_status st = {0};
-    char names[512];
+    char names[NAMES_BYTES];
     char path[256] = "deep";
     make_dir(path);
     for (int i = 0; i < 31; i++) {
-        strcat(path, "/d");
+        snprintf(path + strlen(path), sizeof path - strlen(path), "/d");
         make_dir(path);
     }
     assert_ok(list("deep", names, &st));
-    strcat(path, "/d");
+    snprintf(path + strlen(path), sizeof path - strlen(path), "/d");
     make_dir(path);
     assert_int_equal(list("deep", names, &st), MS_LIMIT);
     assert_int_equal(rmdir(path_of(path)), 0);
