@@ -148,7 +148,8 @@ struct ms_scan {
     bool is_bounded;
     bool keeps_order; /* with one reader the rows come in an order that users rely on: a single file
                        */
-    uint32_t parallelism; /* 0: the job's; else scan.parallelism or what the input allows */
+    uint32_t parallelism;     /* 0: the job's; else scan.parallelism or what the input allows */
+    const char *not_in_flink; /* what of the table Flink does not have, for check; NULL: nothing */
     ms_changelog changelog;
 };
 
@@ -239,10 +240,11 @@ typedef struct ms_sink_class {
 
 struct ms_sink {
     const ms_sink_class *klass;
-    ms_schema input;        /* the sink schema of the table */
-    ms_guarantee guarantee; /* with checkpoints on */
-    bool keeps_order;       /* one terminal or file: run at parallelism 1 unless told otherwise */
-    uint32_t parallelism;   /* 0: the job's */
+    const char *not_in_flink; /* as that of a scan */
+    ms_schema input;          /* the sink schema of the table */
+    ms_guarantee guarantee;   /* with checkpoints on */
+    bool keeps_order;         /* one terminal or file: run at parallelism 1 unless told otherwise */
+    uint32_t parallelism;     /* 0: the job's */
 };
 
 /* ---- Sinks: running ---- */

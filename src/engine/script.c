@@ -189,6 +189,25 @@ static void check_warn(check_run *run, uint32_t statement, ms_span span, const c
     run->report(run->arg, statement, &warning);
 }
 
+/* Warns of what a Flink cluster would not take. */
+static void check_portable(check_run *run, uint32_t statement, const ms_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->node_count; i++) {
+        const ms_pnode *node = plan->nodes[i];
+        bool is_source = node->kind == MS_PNODE_SOURCE;
+        const char *what = is_source                     ? node->u.source.scan->not_in_flink
+                           : node->kind == MS_PNODE_SINK ? node->u.sink.sink->not_in_flink
+                                                         : NULL;
+        if (what != NULL) {
+            ms_str table = is_source ? node->u.source.table : node->u.sink.table;
+            ms_status warning = {.span = node->span};
+            snprintf(warning.message, sizeof warning.message,
+                     "table \"%.*s\" uses %s, which Flink does not have", MS_STR_ARG(table), what);
+            run->report(run->arg, statement, &warning);
+        }
+    }
+}
+
 static ms_rc check_one(check_run *run, uint32_t statement, ms_status *st)
 {
     ms_script *script = run->script;
@@ -200,6 +219,9 @@ static ms_rc check_one(check_run *run, uint32_t statement, ms_status *st)
     if (msi_is_job(stmt) || stmt->kind == MS_AST_EXPLAIN) {
         const ms_lplan *logical = NULL;
         rc = msi_plan_statement(script, stmt, &stmt_arena, execution, &logical, st);
+        if (rc == MS_OK) {
+            check_portable(run, statement, execution->plan);
+        }
         bool is_last = statement + 1 == script->ast->stmt_count;
         if (rc == MS_OK && stmt->kind == MS_AST_QUERY_STMT && !is_last &&
             !execution->plan->is_bounded) {

@@ -172,6 +172,15 @@ static ms_rc try_decoder(const msi_fs_scan *self, ms_status *st)
     return MS_OK;
 }
 
+static const char *not_in_flink(const msi_fs_table *table, ms_file_kind kind)
+{
+    if (table->is_standard) {
+        return "path \"-\"";
+    }
+    bool is_pattern = msi_fs_is_pattern(table->path) && kind == MS_FILE_KIND_NONE;
+    return is_pattern ? "a glob as path" : NULL;
+}
+
 static ms_rc scan_create(const ms_connector *connector, const ms_table *table, ms_plan_env *env,
                          ms_scan **scan_out, ms_status *st)
 {
@@ -194,6 +203,7 @@ static ms_rc scan_create(const ms_connector *connector, const ms_table *table, m
     if (!self->table.is_standard) {
         MS_TRY(ms_file_stat(self->table.path.ptr, &info, st));
     }
+    self->head.not_in_flink = not_in_flink(&self->table, info.kind);
     bool is_one = self->table.is_standard || info.kind == MS_FILE_KIND_FILE;
     self->head.keeps_order = is_one;
     self->head.parallelism = is_one ? 1 : self->head.parallelism;
@@ -265,6 +275,7 @@ static ms_rc sink_create(const ms_connector *connector, const ms_table *table, m
     self->head.input = ms_table_sink_schema(env->arena, table);
     self->head.guarantee = self->table.is_standard ? MS_AT_LEAST_ONCE : MS_EXACTLY_ONCE;
     self->head.keeps_order = self->table.is_standard;
+    self->head.not_in_flink = self->table.is_standard ? "path \"-\"" : NULL;
     self->head.parallelism = self->table.parallelism;
     *sink_out = &self->head;
     return try_encoder(self, st);

@@ -47,6 +47,9 @@ ms_rc msi_fs_split_read(ms_str bytes, msi_fs_split *split_out, ms_status *st) MS
 ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t *count_out,
                   ms_status *st) MS_MUST_USE;
 
+/* True when the path has characters of a glob. */
+bool msi_fs_is_pattern(ms_str path);
+
 ms_rc msi_fs_enumerator_create(const ms_scan *scan, ms_enumerator **enumerator_out,
                                ms_status *st) MS_MUST_USE;
 ms_rc msi_fs_reader_create(const ms_scan *scan, const ms_task_env *env, ms_reader **reader_out,

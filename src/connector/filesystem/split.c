@@ -134,17 +134,23 @@ static ms_rc list_glob(listing *list, ms_str pattern, bool *found_out, ms_status
     return rc;
 }
 
+bool msi_fs_is_pattern(ms_str path)
+{
+    for (size_t i = 0; i < path.bytes; i++) {
+        if (path.ptr[i] == '*' || path.ptr[i] == '?' || path.ptr[i] == '[') {
+            return true;
+        }
+    }
+    return false;
+}
+
 ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t *count_out,
                   ms_status *st)
 {
     listing list = {.arena = arena};
     bool found = false;
     MS_TRY(list_one(&list, path, &found, st));
-    bool is_pattern = false;
-    for (size_t i = 0; i < path.bytes; i++) {
-        is_pattern |= path.ptr[i] == '*' || path.ptr[i] == '?' || path.ptr[i] == '[';
-    }
-    if (!found && is_pattern) {
+    if (!found && msi_fs_is_pattern(path)) {
         MS_TRY(list_glob(&list, path, &found, st));
     }
     if (!found) {
