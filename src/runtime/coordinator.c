@@ -462,7 +462,10 @@ static void take_event(msi_coordinator *c, msi_event *event)
         take_drain(c);
         break;
     case MSI_EVENT_CANCEL:
-        msi_coordinator_end(c, MS_JOB_STATE_CANCELED, NULL);
+        /* When all is committed there is nothing left to cancel. */
+        if (!c->is_finishing) {
+            msi_coordinator_end(c, MS_JOB_STATE_CANCELED, NULL);
+        }
         break;
     case MSI_EVENT_CHECKPOINT:
         /* The tick sees that callers wait. */
