@@ -14,8 +14,8 @@
  *
  * Thread: main.
  */
-#ifndef MS_BENCH_BENCH_H
-#define MS_BENCH_BENCH_H
+#ifndef MS_TESTS_BENCH_BENCH_H
+#define MS_TESTS_BENCH_BENCH_H
 
 #include "millstream/base.h"
 

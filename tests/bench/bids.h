@@ -16,8 +16,8 @@
  *
  * No column is nullable. Ownership: bids own batches and schema. Thread: main.
  */
-#ifndef MS_BENCH_BIDS_H
-#define MS_BENCH_BIDS_H
+#ifndef MS_TESTS_BENCH_BIDS_H
+#define MS_TESTS_BENCH_BIDS_H
 
 #include "type/batch.h"
 

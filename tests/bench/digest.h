@@ -6,8 +6,8 @@
  *
  * Thread: that of the digest.
  */
-#ifndef MS_BENCH_DIGEST_H
-#define MS_BENCH_DIGEST_H
+#ifndef MS_TESTS_BENCH_DIGEST_H
+#define MS_TESTS_BENCH_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop over simdjson's stream of documents, with the fields in the order in which they stand, into
- * plain arrays of 2048 rows and a heap of bytes that are used again.
+ * A loop over simdjson's stream of documents, with the fields in the order in which they stand,
+ * into plain arrays of 2048 rows and a heap of bytes that are used again.
  */
 #include "json_loop.h"
 
@@ -12,14 +12,9 @@
 
 namespace ondemand = simdjson::ondemand;
 
-namespace
-{
-
 constexpr size_t rows_max = 2048;
 constexpr size_t numbers = 4;
 constexpr size_t texts = 4;
-
-} // namespace
 
 struct json_loop {
     ondemand::parser parser;
@@ -30,13 +25,10 @@ struct json_loop {
     size_t row = 0;
 };
 
-namespace
-{
-
 enum { AUCTION, BIDDER, PRICE, TS };
 enum { CHANNEL, URL, EXTRA, TS_TEXT };
 
-bool copy_text(json_loop *loop, size_t column, ondemand::object &object, const char *name)
+static bool copy_text(json_loop *loop, size_t column, ondemand::object &object, const char *name)
 {
     std::string_view text;
     if (object.find_field(name).get_string().get(text) != simdjson::SUCCESS) {
@@ -52,13 +44,13 @@ bool copy_text(json_loop *loop, size_t column, ondemand::object &object, const c
     return true;
 }
 
-bool take_number(json_loop *loop, size_t column, ondemand::object &object, const char *name)
+static bool take_number(json_loop *loop, size_t column, ondemand::object &object, const char *name)
 {
     return object.find_field(name).get_int64().get(loop->number[column][loop->row]) ==
            simdjson::SUCCESS;
 }
 
-bool take_row(json_loop *loop, ondemand::object &object, bool ts_is_text)
+static bool take_row(json_loop *loop, ondemand::object &object, bool ts_is_text)
 {
     return take_number(loop, AUCTION, object, "auction") &&
            take_number(loop, BIDDER, object, "bidder") &&
@@ -69,7 +61,7 @@ bool take_row(json_loop *loop, ondemand::object &object, bool ts_is_text)
            copy_text(loop, EXTRA, object, "extra");
 }
 
-void add_row(const json_loop *loop, bool ts_is_text, digest *sum)
+static void add_row(const json_loop *loop, bool ts_is_text, digest *sum)
 {
     size_t row = loop->row;
     digest_add(sum, 0, static_cast<uint64_t>(loop->number[AUCTION][row]));
@@ -84,8 +76,6 @@ void add_row(const json_loop *loop, bool ts_is_text, digest *sum)
     }
     sum->rows++;
 }
-
-} // namespace
 
 json_loop *json_loop_create(void)
 {

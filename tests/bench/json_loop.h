@@ -4,8 +4,8 @@
  *
  * Ownership: the loop owns its parser and its rows. Thread: main.
  */
-#ifndef MS_BENCH_JSON_LOOP_H
-#define MS_BENCH_JSON_LOOP_H
+#ifndef MS_TESTS_BENCH_JSON_LOOP_H
+#define MS_TESTS_BENCH_JSON_LOOP_H
 
 #include "digest.h"
 
@@ -22,8 +22,9 @@ void json_loop_destroy(json_loop *loop);
 
 /*
  * Reads auction, bidder, price, channel, url, ts and extra of every line, copying the strings. text
- * has 64 readable bytes behind it. ts_is_text: ts is a string, copied like the others, else a number.
- * With sum, adds every value to it, ts excepted when it is text. False when a line is malformed.
+ * has 64 readable bytes behind it. ts_is_text: ts is a string, copied like the others, else a
+ * number. With sum, adds every value to it, ts excepted when it is text. False when a line is
+ * malformed.
  */
 bool json_loop_run(json_loop *loop, const char *text, size_t bytes, bool ts_is_text, digest *sum);
 

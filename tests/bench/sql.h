@@ -9,8 +9,8 @@
  *
  * Any error ends the program. Thread: main.
  */
-#ifndef MS_BENCH_SQL_H
-#define MS_BENCH_SQL_H
+#ifndef MS_TESTS_BENCH_SQL_H
+#define MS_TESTS_BENCH_SQL_H
 
 #include "millstream/millstream.h"
 

@@ -11,8 +11,8 @@
  *
  * Thread: main.
  */
-#ifndef MS_BENCH_YARDSTICK_H
-#define MS_BENCH_YARDSTICK_H
+#ifndef MS_TESTS_BENCH_YARDSTICK_H
+#define MS_TESTS_BENCH_YARDSTICK_H
 
 #include "bids.h"
 #include "digest.h"
