@@ -444,7 +444,8 @@ int main(int argc, char **argv)
     ms_buf_init(&b.copy, 16u << 20);
     b.table = (ms_bt_table_name){ms_str_lit("p"), ms_str_lit("i"), ms_str_lit("t")};
     bench_print_machine("bench_store");
-    printf("%" PRIu64 " rows of %d cells of %d bytes, batches of %d rows, %d calls "
+    printf("%" PRIu64
+           " rows of %d cells of %d bytes, sequential keys, batches of %d rows, %d calls "
            "outstanding, %d repetitions\n",
            b.rows, CELLS, VALUE_BYTES, BATCH_ROWS, CALLS, b.repetitions);
     run_upserts(&b);
