@@ -101,6 +101,11 @@ ms_rc msi_script_begin(ms_script *script, ms_status *st)
         return MS_OK;
     }
     script->has_begun = true;
+    /* Locked before it is looked at: what another run is busy with is not unfinished. */
+    const ms_settings *settings = script->session->settings;
+    bool uses_data_dir = !ms_settings_value(settings, MS_SETTING_CHECKPOINT_DIR).has_value &&
+                         ms_settings_value(settings, MS_SETTING_CHECKPOINT_INTERVAL).i64 > 0;
+    MS_TRY(uses_data_dir ? msi_engine_lock_data(script->session->engine, st) : MS_OK);
     ms_arena arena;
     ms_arena_init(&arena, 0);
     ms_rc rc = MS_OK;

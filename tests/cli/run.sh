@@ -701,6 +701,121 @@ case_one_run_of_a_job() {
     grep -qF 'error[JOB_RUNNING]' err2 || fail "$(cat err2)"
 }
 
+# ---- Bigtable ----
+
+stored="CREATE TABLE t (k STRING NOT NULL, cf ROW<n BIGINT>, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector'='bigtable', 'project'='p', 'instance'='i', 'table'='t', 'sink.create-disposition'='create-if-needed', 'sink.table-create.gc-rule.max-versions'='1');"
+case_bigtable_rows_and_back() {
+    script "$stored\nINSERT INTO t VALUES ('b', ROW(2)), ('a', ROW(1)), ('b', ROW(3));\nSELECT k, t.cf.n FROM t;"
+    status_is 0
+    out_is '{"k":"a","n":1}\n{"k":"b","n":3}\n'
+    err_is 'bigtable: embedded store in millstream-data\n3 rows written\n'
+    [ "$(stat -c %a millstream-data)" = 700 ] || fail "mode $(stat -c %a millstream-data)"
+}
+case_bigtable_backend_is_said_also_when_quiet() {
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1));" --quiet
+    status_is 0
+    err_is 'bigtable: embedded store in millstream-data\n'
+}
+case_bigtable_says_that_cloud_credentials_are_there() {
+    export GOOGLE_APPLICATION_CREDENTIALS=$PWD/key.json
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1));"
+    status_is 0
+    err_has 'Cloud credentials are there'
+}
+case_bigtable_backends_to_come_are_refused_by_name() {
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1));" --bigtable cloud
+    status_is 1
+    err_has 'error[NOT_SUPPORTED]: Bigtable backend "cloud" is not supported yet'
+    export BIGTABLE_EMULATOR_HOST=localhost:8086
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1));"
+    status_is 1
+    err_has 'error[NOT_SUPPORTED]: BIGTABLE_EMULATOR_HOST is set'
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1));" --bigtable embedded
+    status_is 0
+}
+case_bigtable_table_that_is_not_there() {
+    script "$stored\nSELECT * FROM t;"
+    status_is 1
+    err_has 'error[BIGTABLE_NOT_FOUND]: there is no embedded Bigtable in "millstream-data/bigtable"'
+    [ ! -e millstream-data ] || fail 'a query has made the data directory'
+}
+case_bigtable_administration() {
+    ms bigtable create-table p/i/t --family cf:max-versions=1 --family other:max-age=1d
+    status_is 0
+    out_is ''
+    ms bigtable create-table p/i/t --family cf
+    status_is 1
+    err_has 'error['
+    ms bigtable ls p/i
+    status_is 0
+    out_is 'p/i/t\n'
+    ms bigtable count p/i/t
+    out_is '0\n'
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1)), ('b', ROW(2));"
+    status_is 0
+    ms bigtable count p/i/t
+    out_is '2\n'
+    ms bigtable show p/i/t --prefix a --limit 5
+    status_is 0
+    out_has 'cf:n'
+    ms bigtable ls p/nothing
+    status_is 1
+    err_has 'error[BIGTABLE_NOT_FOUND]'
+}
+case_bigtable_usage() {
+    ms bigtable
+    usage_error 'no command'
+    ms bigtable bogus
+    usage_error 'no command bogus'
+    ms bigtable count
+    usage_error 'count needs PROJECT/INSTANCE/TABLE'
+    ms bigtable gc p/i/t
+    usage_error 'command "gc" is not built yet'
+    ms bigtable create-table p/i/t --family cf:int64-sum
+    usage_error 'aggregate families'
+    ms bigtable create-table p/i/t --family cf:max-versions=0
+    usage_error '"max-versions=0" is no part of a family'
+    ms bigtable create-table p/i/t --split k
+    usage_error 'option "--split" is not built yet'
+    ms bigtable show p/i/t --limit many
+    usage_error '"many" is no number of rows'
+}
+case_bigtable_show_to_a_reader_that_goes_away() {
+    script "$stored\nINSERT INTO t VALUES ('a', ROW(1)), ('b', ROW(2));"
+    "$program" bigtable show p/i/t 2>err | head -0 >out
+    status=${PIPESTATUS[0]}
+    status_is 0
+    err_has_no 'error['
+}
+case_bigtable_store_is_locked() {
+    printf '%b' "$(numbers g 100 100000)\n$stored\nINSERT INTO t SELECT CAST(id AS STRING), ROW(id) FROM g;" >s.sql
+    start run s.sql
+    until_true grep -q 'embedded store' err
+    "$program" bigtable count p/i/t >out2 2>err2
+    local second=$?
+    stop_with INT
+    status_is 130
+    [ $second = 1 ] || fail "the second ends with $second"
+    grep -qF "process $pid holds it" err2 || fail "$(cat err2)"
+}
+
+# ---- The examples ----
+
+case_example_main_job() {
+    "$top/examples/run.sh" "$program" "$PWD/data" >out 2>err
+    status=$?
+    status_is 0
+    err_has '1707 rows written'
+    err_has 'a second run gave the same rows'
+    out_has '1707'
+}
+case_example_flights() {
+    ms run "$top/examples/flights.sql" --define DATA="$top/examples/data"
+    status_is 0
+    err_is 'bigtable: embedded store in millstream-data\n23376 rows written\n'
+    out_is '{"airports":3376}\n{"flights":20000,"worst":522,"miles":723}\n{"departure":"2001-01-01 22:30:00.000","delay":47}\n{"departure":"2001-01-14 14:33:00.000","delay":38}\n{"departure":"2001-03-29 13:00:00.000","delay":62}\n{"iata":"SFO","name":"San Francisco International"}\n'
+}
+
 # ---- All of it ----
 
 run_case() {
