@@ -4,6 +4,7 @@
  * table is first prepared for reading or writing, or by an admin command, and closed with the
  * engine.
  */
+/* tidy: no-unit-test: tests/slt/bigtable runs it on the embedded store */
 #include "engine/engine_priv.h"
 
 #include "bigtable/store/store.h"
@@ -119,6 +120,8 @@ void msi_bigtable_init(msi_bigtable *bigtable, ms_engine *engine)
 void msi_bigtable_close(msi_bigtable *bigtable)
 {
     ms_status st = {0};
+    /* Reads and writes that a job gave up come back to the workers, which still run. */
+    ms_bt_client_drain(bigtable->client);
     ms_bt_client_destroy(bigtable->client);
     if (ms_bt_store_close(bigtable->store, &st) != MS_OK) {
         msi_engine_notice(bigtable->engine, true, "bigtable: %s", st.message);

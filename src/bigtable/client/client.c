@@ -28,7 +28,20 @@ ms_bt_client *ms_bt_client_create(ms_bt_transport *transport, const ms_bt_client
     client->bytes_max = options->in_flight_bytes_max != 0 ? options->in_flight_bytes_max
                                                           : MS_BT_CLIENT_IN_FLIGHT_BYTES;
     ms_mutex_init(&client->mutex, MS_RANK_BT_CLIENT);
+    ms_cond_init(&client->all_closed);
     return client;
+}
+
+void ms_bt_client_drain(ms_bt_client *client)
+{
+    if (client == NULL) {
+        return;
+    }
+    ms_mutex_lock(&client->mutex);
+    while (client->open_count > 0) {
+        ms_cond_wait(&client->all_closed, &client->mutex);
+    }
+    ms_mutex_unlock(&client->mutex);
 }
 
 void ms_bt_client_destroy(ms_bt_client *client)
@@ -37,6 +50,7 @@ void ms_bt_client_destroy(ms_bt_client *client)
         return;
     }
     MS_ASSERT(client->open_count == 0);
+    ms_cond_release(&client->all_closed);
     ms_mutex_release(&client->mutex);
     ms_mem_free(client);
 }
@@ -57,6 +71,9 @@ void msi_client_remove_open(ms_bt_client *client)
 {
     ms_mutex_lock(&client->mutex);
     client->open_count--;
+    if (client->open_count == 0) {
+        ms_cond_broadcast(&client->all_closed);
+    }
     ms_mutex_unlock(&client->mutex);
 }
 
@@ -133,7 +150,6 @@ static void deliver_call(ms_mail *mail)
     ms_mutex_lock(&client->mutex);
     client->mutations -= state->mutations;
     client->bytes -= state->bytes;
-    client->open_count--;
     ms_mutex_unlock(&client->mutex);
     if (state->mutations > 0) {
         for (ms_bt_call *next = take_startable(client); next != NULL;
@@ -143,6 +159,8 @@ static void deliver_call(ms_mail *mail)
     }
     call->outstanding = false;
     call->done(call, call->arg);
+    /* The call may be gone; so may the client be, from here on. */
+    msi_client_remove_open(client);
 }
 
 void ms_bt_call_finish(ms_bt_call *call)

@@ -62,6 +62,12 @@ typedef struct ms_bt_client_options {
 ms_bt_client *ms_bt_client_create(struct ms_bt_transport *transport,
                                   const ms_bt_client_options *options);
 
+/*
+ * Waits until no call is outstanding and no read is open: those of a job that has gone come back by
+ * themselves, through mailboxes that other threads drain. Takes NULL. Thread: any but these.
+ */
+void ms_bt_client_drain(ms_bt_client *client);
+
 /* Takes NULL. No call is outstanding and no read is open. */
 void ms_bt_client_destroy(ms_bt_client *client);
 

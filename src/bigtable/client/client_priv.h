@@ -19,6 +19,7 @@ struct ms_bt_client {
     uint64_t mutations; /* held by the transport */
     uint64_t bytes;
     uint64_t open_count; /* calls outstanding and reads open */
+    ms_cond all_closed;  /* open_count has become 0 */
 };
 
 /* The client's part of a call object. */

@@ -3,6 +3,7 @@
 #include "fake_transport.h"
 
 #include "base/memory.h"
+#include "os/thread.h"
 
 static const ms_bt_table_name table = {{"p", 1}, {"i", 1}, {"t", 1}};
 
@@ -266,6 +267,40 @@ static void destroying_a_client_under_a_call_is_a_bug(void **state)
     fake_destroy(f);
 }
 
+/* A worker, which finishes and delivers a call while another thread waits for it. */
+typedef struct late_worker {
+    fake *f;
+    write_call *write;
+} late_worker;
+
+static void finish_late(void *arg)
+{
+    late_worker *worker = arg;
+    (void)ms_parker_park(&worker->f->parker, 20000000);
+    ms_bt_call_finish(&worker->write->call.call);
+    fake_deliver(worker->f);
+}
+
+static void draining_waits_until_calls_have_come_back(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    fake *f = fake_create(NULL);
+    ms_bt_client_drain(NULL);
+    ms_bt_client_drain(f->client);
+    write_call write;
+    write_init(&write, f, 1);
+    ms_bt_client_mutate_rows(f->client, &write.call);
+    ms_thread thread;
+    late_worker worker = {f, &write};
+    assert_ok(ms_thread_start(&thread, "worker", finish_late, &worker, &st));
+    ms_bt_client_drain(f->client);
+    assert_int_equal(write.done_count, 1);
+    ms_thread_join(&thread);
+    write_release(&write);
+    fake_destroy(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +313,7 @@ int main(void)
         cmocka_unit_test(canceled_call_ends_through_the_mailbox),
         cmocka_unit_test(completion_may_submit_the_next_call),
         cmocka_unit_test(destroying_a_client_under_a_call_is_a_bug),
+        cmocka_unit_test(draining_waits_until_calls_have_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
