@@ -46,6 +46,7 @@ void msi_bt_ensure_start(msi_bt_ensure *ensure)
 
 void msi_bt_ensure_cancel(msi_bt_ensure *ensure)
 {
+    ensure->is_canceled = true;
     ms_bt_call_cancel(&ensure->call.call);
 }
 
@@ -102,6 +103,11 @@ static void call_done(ms_bt_call *call, void *arg)
 {
     msi_bt_ensure *ensure = arg;
     bool is_ok = ms_bt_status_is_ok(&call->status);
+    if (ensure->is_canceled) {
+        ms_bt_status_set(&ensure->status, MS_BT_CANCELLED, "Nobody waits for the table any more");
+        finish(ensure);
+        return;
+    }
     if (!is_ok &&
         (call->status.code != MS_BT_ALREADY_EXISTS || call->kind == MS_BT_CALL_GET_TABLE)) {
         fail(ensure);

@@ -28,6 +28,7 @@ typedef struct msi_bt_ensure {
     ms_bt_table_call call;
     ms_bt_family *missing;
     uint32_t rounds_left; /* looks at the table */
+    bool is_canceled;
     msi_bt_ensured_fn done;
     void *arg;
 } msi_bt_ensure;

@@ -165,8 +165,11 @@ static void it_can_be_canceled_and_still_comes_back(void **state)
     fixture_init(&f);
     msi_bt_ensure_cancel(&f.ensure);
     assert_int_equal(f.fake->cancel_count, 1);
-    answer(&f, MS_BT_CALL_CREATE_TABLE, MS_BT_CANCELLED);
+    /* Whatever the answer, nothing else is started. */
+    answer(&f, MS_BT_CALL_CREATE_TABLE, MS_BT_ALREADY_EXISTS);
     assert_true(f.is_done);
+    assert_int_equal(f.ensure.status.code, MS_BT_CANCELLED);
+    assert_int_equal(f.fake->started_count, 1);
     fixture_release(&f);
 }
 

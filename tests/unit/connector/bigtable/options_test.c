@@ -7,10 +7,10 @@
 
 #include "connector/bigtable/options.h"
 
-typedef enum face { SCAN, SINK, BOTH } face;
+typedef enum face_kind { SCAN, SINK, BOTH } face_kind;
 
 static const struct {
-    face face;
+    face_kind face;
     const char *key;
     const char *value;
     const char *key2;
@@ -116,7 +116,7 @@ static void make_table(table_maker *m, ms_arena *arena)
     maker_family(m, "cf", "q INT");
 }
 
-static ms_rc plan(table_maker *m, face face, ms_status *st)
+static ms_rc plan(table_maker *m, face_kind face, ms_status *st)
 {
     ms_plan_env env = {.arena = m->arena, .is_streaming = true};
     const ms_connector *connector = &ms_connector_bigtable;
@@ -128,7 +128,7 @@ static ms_rc plan(table_maker *m, face face, ms_status *st)
     return connector->sink_create(connector, &m->table, &env, NULL, 0, &sink, st);
 }
 
-static void check_refused(size_t i, face face)
+static void check_refused(size_t i, face_kind face)
 {
     ms_arena arena;
     ms_arena_init(&arena, 0);
