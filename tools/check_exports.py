@@ -22,7 +22,8 @@ def declared(include_dir):
 
 def exported(library):
     """Names of ours that the library defines for others."""
-    out = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    command = ["nm", "-D", "--defined-only", library]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
     names = {line.split()[-1] for line in out.stdout.splitlines() if line}
     return {name for name in names if name.startswith("ms_") or name.startswith("msi_")}
 

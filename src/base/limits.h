@@ -14,11 +14,11 @@
 #define MS_LIMIT_EXPR_DEPTH 200u /* nesting: one level costs at most about 1 KiB of stack */
 #define MS_LIMIT_COLUMNS 1600u   /* columns of a table or query: as PostgreSQL's tuples */
 #define MS_LIMIT_IDENTIFIER_BYTES 255u
-#define MS_LIMIT_LIST_ITEMS 20000u /* elements of an IN list, rows of VALUES */
-#define MS_LIMIT_VARIABLES 256u    /* --define */
-#define MS_LIMIT_VIEW_DEPTH 64u    /* views inside views */
+#define MS_LIMIT_LIST_ITEMS 20000u       /* elements of an IN list, rows of VALUES */
+#define MS_LIMIT_VARIABLES 256u          /* --define */
+#define MS_LIMIT_VIEW_DEPTH 64u          /* views inside views */
 #define MS_LIMIT_PLAN_BYTES (1ull << 30) /* memory of binding one statement: views multiply texts */
-#define MS_LIMIT_PLAN_DEPTH 1000u  /* operators on the way from a root to a scan */
+#define MS_LIMIT_PLAN_DEPTH 1000u        /* operators on the way from a root to a scan */
 
 /* Batches. */
 #define MS_BATCH_ROWS_DEFAULT 2048u /* the knee of the measured curve */

@@ -66,9 +66,9 @@ typedef struct ms_table {
     uint32_t key_count;                /* primary key, ordinals among all columns */
     const uint32_t *key_columns;
     ms_option_list options;
-    uint64_t source_id;      /* the text that spans point into: its script's number */
-    ms_str view_sql;   /* views: the query's text, without variables */
-    ms_str create_sql; /* the statement's text */
+    uint64_t source_id; /* the text that spans point into: its script's number */
+    ms_str view_sql;    /* views: the query's text, without variables */
+    ms_str create_sql;  /* the statement's text */
 } ms_table;
 
 /* The value of an option, or an empty string with ptr NULL when it is not set. Later entries win.

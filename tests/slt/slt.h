@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden files: SQL in, rows out. A file is read once and run in every mode that its header does not
- * exempt it from.
+ * Golden files: SQL in, rows out. A file is read once and run in every mode that its header does
+ * not exempt it from.
  *
  *     # name: projections
  *     # description: columns, expressions and aliases

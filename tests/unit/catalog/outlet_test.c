@@ -162,7 +162,8 @@ static void a_closed_pipe_is_a_failure_that_stays(void **state)
     add(f, outlet, "one\n");
     run(f);
     assert_int_equal(ms_outlet_status(outlet)->code, MS_CANCELED);
-    assert_string_equal(ms_outlet_status(outlet)->message, "the reader of standard output has gone");
+    assert_string_equal(ms_outlet_status(outlet)->message,
+                        "the reader of standard output has gone");
     assert_true(ms_outlet_is_idle(outlet));
     add(f, outlet, "two\n");
     assert_int_equal(ms_outlet_lines(outlet)->bytes, 0);
