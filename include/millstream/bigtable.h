@@ -37,8 +37,8 @@ MS_API ms_rc ms_bigtable_create_table(ms_session *session, ms_str path,
 typedef bool (*ms_bigtable_write_fn)(void *arg, ms_str bytes);
 
 /*
- * Prints the names of the tables of PROJECT/INSTANCE, one PROJECT/INSTANCE/TABLE a line. Thread: the
- * session's. Errors: MS_BIGTABLE_NOT_FOUND, MS_BIGTABLE_UNAVAILABLE. Since: 0.1.
+ * Prints the names of the tables of PROJECT/INSTANCE, one PROJECT/INSTANCE/TABLE a line. Thread:
+ * the session's. Errors: MS_BIGTABLE_NOT_FOUND, MS_BIGTABLE_UNAVAILABLE. Since: 0.1.
  */
 MS_API ms_rc ms_bigtable_list(ms_session *session, ms_str path, ms_bigtable_write_fn write,
                               void *arg, ms_status *st);

@@ -6,10 +6,10 @@
 #include "catalog/option.h"
 
 #include "base/num.h"
+#include "type/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* How many edits a misspelt key may be away to be offered as a hint. */
 #define NEAR_EDITS 3u
@@ -127,20 +127,6 @@ static ms_rc check_range(const ms_option_desc *desc, ms_str text, ms_span span, 
     return bad_value(desc, text, span, what, why, st);
 }
 
-/* The whole text as a C-locale double: options are few, so strtod on a copy will do. */
-static bool scan_f64(ms_str text, double *value_out)
-{
-    char copy[64];
-    if (text.bytes == 0 || text.bytes >= sizeof copy) {
-        return false;
-    }
-    memcpy(copy, text.ptr, text.bytes);
-    copy[text.bytes] = '\0';
-    char *end = NULL;
-    *value_out = strtod(copy, &end);
-    return end == copy + text.bytes;
-}
-
 static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
                           ms_option_value *value, ms_status *st)
 {
@@ -157,7 +143,7 @@ static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span,
         why = !ms_num_scan_i64(text, &value->i64) ? "it takes an integer" : NULL;
         break;
     case MS_OPT_F64:
-        why = !scan_f64(text, &value->f64) ? "it takes a number" : NULL;
+        why = !ms_text_parse_f64(text, &value->f64) ? "it takes a number" : NULL;
         break;
     case MS_OPT_DURATION:
         why = ms_num_parse_duration_ms(text, &value->i64, &inner) != MS_OK

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table of known settings, one of Flink's keys that mean nothing here, and two maps of texts, one a
- * level. Values are parsed again when they are read: settings are read a few times a statement.
+ * One table of known settings, one of Flink's keys that mean nothing here, and two maps of texts,
+ * one a level. Values are parsed again when they are read: settings are read a few times a
+ * statement.
  */
 #include "catalog/session.h"
 

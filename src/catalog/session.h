@@ -32,7 +32,7 @@ typedef enum ms_setting {
     MS_SETTING_OVERFLOW,            /* 0 wrap, 1 error */
     MS_SETTING_NOT_NULL_ENFORCER,   /* 0 error */
     MS_SETTING_DML_SYNC,            /* true */
-    MS_SETTING_OPTIMIZER,           /* 0 off, 1 on: the optimise rule group */
+    MS_SETTING_OPTIMIZER,           /* 0 off, 1 on: the optimize rule group */
     MS_SETTING_BATCH_ROWS,
     MS_SETTING_RING_SLOTS,
     MS_SETTING_RECYCLE_BATCHES, /* 0: as many as all rings hold */
