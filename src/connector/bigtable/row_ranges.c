@@ -4,6 +4,7 @@
  */
 #include "connector/bigtable/row_ranges.h"
 
+#include "base/limits.h"
 #include "type/text.h"
 
 #define PREFIXES "scan.row-prefix"
@@ -109,13 +110,24 @@ static ms_rc take_element(ranger *r, const place *at, ms_str text, size_t *from,
     return element_out->bytes > 0 ? MS_OK : refuse(r, at, "a prefix cannot be empty");
 }
 
+/* Lists have an end, as IN lists do. */
+static ms_rc begin_entry(ranger *r, place *at)
+{
+    at->entry++;
+    if (at->entry <= MS_LIMIT_LIST_ITEMS) {
+        return MS_OK;
+    }
+    return ms_status_set(r->st, MS_LIMIT, at->span, "option \"%s\" has more than %u entries",
+                         at->key, MS_LIMIT_LIST_ITEMS);
+}
+
 static ms_rc add_prefixes(ranger *r)
 {
     ms_str text = r->options->prefixes.text;
     place at = {.key = PREFIXES, .span = r->options->prefixes.span};
     r->room = ms_arena_alloc(r->arena, text.bytes, 1);
     for (size_t from = 0; from <= text.bytes; from++) {
-        at.entry++;
+        MS_TRY(begin_entry(r, &at));
         ms_str element = {NULL, 0};
         ms_str key = {NULL, 0};
         MS_TRY(take_element(r, &at, text, &from, &element));
@@ -223,7 +235,7 @@ static ms_rc add_entries(ranger *r)
     place at = {.key = RANGES, .span = r->options->ranges.span};
     r->room = ms_arena_alloc(r->arena, text.bytes, 1);
     for (size_t from = 0; from <= text.bytes; from++) {
-        at.entry++;
+        MS_TRY(begin_entry(r, &at));
         MS_TRY(add_entry(r, &at, text, &from));
     }
     return MS_OK;
@@ -236,7 +248,8 @@ ms_bt_ranges msi_bt_row_ranges_all(ms_arena *arena)
     return (ms_bt_ranges){ms_arena_new(arena, ms_bt_range), 1};
 }
 
-/* At most so many ranges can be in the texts: one behind each separator, and the pair. */
+/* At most so many ranges can be in the texts: one behind each separator, and the pair. No list has
+ * more entries than begin_entry allows. */
 static size_t count_most(const msi_bt_range_options *options)
 {
     size_t count = 3;
@@ -246,7 +259,8 @@ static size_t count_most(const msi_bt_range_options *options)
             count += texts[t].ptr[i] == ';';
         }
     }
-    return count;
+    size_t limit = 2 * (size_t)MS_LIMIT_LIST_ITEMS + 1;
+    return count < limit ? count : limit;
 }
 
 ms_rc msi_bt_row_ranges_make(ms_arena *arena, const msi_bt_range_options *options,

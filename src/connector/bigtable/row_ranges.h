@@ -31,7 +31,7 @@ typedef struct msi_bt_range_options {
 } msi_bt_range_options;
 
 /* The coalesced union. Errors are MS_INVALID_OPTION with the option's key and, in lists, the number
- * of the entry, from 1. */
+ * of the entry, from 1; MS_LIMIT for a list of more than MS_LIMIT_LIST_ITEMS. */
 ms_rc msi_bt_row_ranges_make(ms_arena *arena, const msi_bt_range_options *options,
                              ms_bt_ranges *ranges_out, ms_status *st) MS_MUST_USE;
 

@@ -164,12 +164,35 @@ static void base64_is_decoded_before_keys_are_compared(void **state)
     ms_arena_release(&arena);
 }
 
+static void lists_have_an_end(void **state)
+{
+    (void)state;
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_status st = {0};
+    enum { ENTRIES = 20001 };
+    char *text = ms_arena_alloc(&arena, ENTRIES * 8 + 1, 1);
+    size_t at = 0;
+    for (int i = 0; i < ENTRIES; i++) {
+        at += (size_t)snprintf(text + at, 9, "%s%06d", i > 0 ? ";" : "", i);
+    }
+    ms_bt_ranges ranges;
+    assert_int_equal(make(&arena, &(texts){.prefixes = text}, &ranges, &st), MS_LIMIT);
+    assert_string_equal(st.message, "option \"scan.row-prefix\" has more than 20000 entries");
+    ms_status_clear(&st);
+    *strrchr(text, ';') = '\0';
+    assert_ok(
+        make(&arena, &(texts){.prefixes = text, .start = "a", .ranges = "[b,c)"}, &ranges, &st));
+    ms_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_add_up_to_ranges),
         cmocka_unit_test(mistakes_are_told_with_option_and_entry),
         cmocka_unit_test(base64_is_decoded_before_keys_are_compared),
+        cmocka_unit_test(lists_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
