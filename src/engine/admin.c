@@ -3,6 +3,7 @@
  * include/millstream/bigtable.h: admin commands through the client. Each call has a mailbox of its
  * own and waits on it: these functions run on the session's thread, never on a worker.
  */
+/* tidy: no-unit-test: the tests of the command line run it on the embedded store */
 #include "engine/engine_priv.h"
 #include "millstream/bigtable.h"
 

@@ -2,6 +2,7 @@
 /*
  * EXPLAIN: the text of the plan as one row of one column, as Flink gives it.
  */
+/* tidy: no-unit-test: tests/slt/plan compares its texts */
 #include "engine/engine_priv.h"
 
 #include "plan/explain.h"

@@ -3,10 +3,11 @@
  * The final rows of a changelog, as a multiset that remembers the order of arrival. A row is its
  * record (type/rowcodec); equal rows form a chain, newest first, and a removal takes the newest.
  *
- *     entries   [record, next equal or next of the same slot, alive]   in order of arrival
+ *     entries   [record, next of the same slot, alive]   in order of arrival
  *     slots     hash of the record -> newest entry
  *
- * Records live in an arena and are charged to the account; what was removed is freed with the rest.
+ * Records live in an arena and are charged to the account. What was removed leaves its chain at
+ * once, and its memory when the living are fewer than the dead.
  */
 #include "engine/engine_priv.h"
 
@@ -15,6 +16,8 @@
 #define RECORD_BYTES_MAX (512u << 20)
 #define NO_ENTRY UINT32_MAX
 #define SLOTS_FIRST 1024u
+#define ENTRIES_MAX (1u << 30)
+#define DEAD_MIN 4096u /* fewer dead entries are not worth moving the others */
 
 typedef struct fold_entry {
     ms_str record;
@@ -32,6 +35,7 @@ struct msi_fold {
     ms_buf scratch;
     fold_entry *entries;
     uint32_t entry_count;
+    uint32_t dead_count;
     uint32_t entry_capacity;
     uint32_t *slots;
     uint32_t slot_count;
@@ -78,24 +82,58 @@ static ms_rc charge(msi_fold *fold, uint64_t bytes, ms_status *st)
     return MS_OK;
 }
 
-/* Doubles the slots and puts every entry in its chain again, oldest first. */
+/* Puts every living entry in its chain again, oldest first. */
+static void link_all(msi_fold *fold)
+{
+    memset(fold->slots, 0xff, fold->slot_count * sizeof *fold->slots);
+    for (uint32_t i = 0; i < fold->entry_count; i++) {
+        if (fold->entries[i].is_alive) {
+            uint32_t *slot = &fold->slots[fold->entries[i].hash & (fold->slot_count - 1)];
+            fold->entries[i].next = *slot;
+            *slot = i;
+        }
+    }
+}
+
 static ms_rc grow_slots(msi_fold *fold, ms_status *st)
 {
-    uint32_t count = fold->slot_count * 2;
     MS_TRY(charge(fold, (uint64_t)fold->slot_count * sizeof *fold->slots, st));
-    fold->slots = ms_mem_realloc(fold->slots, count * sizeof *fold->slots);
-    memset(fold->slots, 0xff, count * sizeof *fold->slots);
-    fold->slot_count = count;
-    for (uint32_t i = 0; i < fold->entry_count; i++) {
-        uint32_t *slot = &fold->slots[fold->entries[i].hash & (count - 1)];
-        fold->entries[i].next = *slot;
-        *slot = i;
-    }
+    fold->slot_count *= 2;
+    fold->slots = ms_mem_realloc(fold->slots, fold->slot_count * sizeof *fold->slots);
+    link_all(fold);
     return MS_OK;
+}
+
+/* Moves the living together, in order, and gives the records of the dead back. */
+static void bury(msi_fold *fold)
+{
+    ms_arena old = fold->records;
+    ms_arena_init(&fold->records, 0);
+    uint32_t kept = 0;
+    uint64_t freed = 0;
+    for (uint32_t i = 0; i < fold->entry_count; i++) {
+        fold_entry entry = fold->entries[i];
+        if (entry.is_alive) {
+            entry.record = ms_arena_copy_str(&fold->records, entry.record);
+            fold->entries[kept++] = entry;
+        } else {
+            freed += entry.record.bytes;
+        }
+    }
+    ms_arena_release(&old);
+    fold->entry_count = kept;
+    fold->dead_count = 0;
+    ms_account_unreserve(fold->account, freed);
+    fold->charged_bytes -= freed;
+    link_all(fold);
 }
 
 static ms_rc make_room(msi_fold *fold, ms_status *st)
 {
+    if (fold->entry_count == ENTRIES_MAX) {
+        return ms_status_set(st, MS_LIMIT, ms_span_none, "the result has more than %u rows",
+                             ENTRIES_MAX);
+    }
     if (fold->entry_count == fold->entry_capacity) {
         uint32_t capacity = fold->entry_capacity == 0 ? 256 : fold->entry_capacity * 2;
         uint64_t more = (uint64_t)(capacity - fold->entry_capacity) * sizeof *fold->entries;
@@ -126,13 +164,18 @@ static ms_rc add_row(msi_fold *fold, ms_str record, ms_status *st)
 static ms_rc remove_row(msi_fold *fold, ms_str record, ms_status *st)
 {
     uint64_t hash = ms_str_hash(record);
-    uint32_t at = fold->slots[hash & (fold->slot_count - 1)];
-    for (; at != NO_ENTRY; at = fold->entries[at].next) {
-        fold_entry *entry = &fold->entries[at];
-        if (entry->is_alive && entry->hash == hash && ms_str_equals(entry->record, record)) {
+    uint32_t *link = &fold->slots[hash & (fold->slot_count - 1)];
+    while (*link != NO_ENTRY) {
+        fold_entry *entry = &fold->entries[*link];
+        if (entry->hash == hash && ms_str_equals(entry->record, record)) {
             entry->is_alive = false;
+            *link = entry->next;
+            if (++fold->dead_count >= DEAD_MIN && fold->dead_count * 2 > fold->entry_count) {
+                bury(fold);
+            }
             return MS_OK;
         }
+        link = &entry->next;
     }
     return ms_status_set(st, MS_INTERNAL, ms_span_none,
                          "a change of the result removes a row that is not there");

@@ -32,12 +32,18 @@ struct msi_renderer {
     ms_arena texts;
 };
 
-/* A result may have two columns of one name; an object may not: a, a0, a1. */
+/*
+ * A result may have two columns of one name; an object may not: a, a0, a1. "op" is one of a
+ * changelog.
+ */
 static ms_str unique_name(msi_renderer *renderer, const ms_field *fields, uint32_t count,
                           ms_str name)
 {
     ms_str candidate = name;
     uint32_t suffix = 0;
+    if (renderer->options.changelog && ms_str_equals(name, ms_str_lit("op"))) {
+        candidate = ms_arena_format(&renderer->arena, "op%u", suffix++);
+    }
     for (uint32_t i = 0; i < count;) {
         if (ms_str_equals(fields[i].name, candidate)) {
             candidate = ms_arena_format(&renderer->arena, "%.*s%u", MS_STR_ARG(name), suffix++);

@@ -64,6 +64,9 @@ uint32_t msi_text_width(ms_str text);
  */
 ms_rc msi_text_fit(ms_buf *out, ms_str text, uint32_t width, ms_status *st) MS_MUST_USE;
 
+/* Appends text with U+FFFD for what is not UTF-8. */
+ms_rc msi_text_valid(ms_buf *out, ms_str text, ms_status *st) MS_MUST_USE;
+
 /* The width of a tableau column whose rows are not known yet. */
 uint32_t msi_tableau_type_width(const ms_type *type, uint32_t max_width);
 

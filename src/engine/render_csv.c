@@ -49,6 +49,9 @@ ms_rc msi_csv_value(ms_buf *out, const ms_vec *vec, uint32_t row, ms_buf *scratc
         if (ms_str_is_utf8(text)) {
             return msi_csv_text(out, text, st);
         }
+        ms_buf_reset(scratch);
+        MS_TRY(msi_text_valid(scratch, text, st));
+        return msi_csv_text(out, ms_buf_view(scratch), st);
     }
     ms_buf_reset(scratch);
     MS_TRY(msi_json_value(scratch, vec, row, st));

@@ -39,12 +39,8 @@ uint32_t msi_text_width(ms_str text)
     return width;
 }
 
-/* Appends a character, control characters as a blank. */
 static ms_rc append_char(ms_buf *out, UChar32 c, ms_status *st)
 {
-    if (c < 0x20 || c == 0x7f) {
-        return ms_buf_append_byte(out, ' ', st);
-    }
     uint8_t bytes[U8_MAX_LENGTH];
     int32_t length = 0;
     U8_APPEND_UNSAFE(bytes, length, (uint32_t)c);
@@ -55,6 +51,14 @@ static ms_rc append_blanks(ms_buf *out, uint32_t count, ms_status *st)
 {
     for (uint32_t i = 0; i < count; i++) {
         MS_TRY(ms_buf_append_byte(out, ' ', st));
+    }
+    return MS_OK;
+}
+
+ms_rc msi_text_valid(ms_buf *out, ms_str text, ms_status *st)
+{
+    for (size_t i = 0; i < text.bytes;) {
+        MS_TRY(append_char(out, next_char(text, &i), st));
     }
     return MS_OK;
 }
@@ -77,7 +81,8 @@ ms_rc msi_text_fit(ms_buf *out, ms_str text, uint32_t width, ms_status *st)
     }
     MS_TRY(append_blanks(out, is_cut ? room - used : width - used, st));
     for (size_t i = 0; i < end;) {
-        MS_TRY(append_char(out, next_char(text, &i), st));
+        UChar32 c = next_char(text, &i);
+        MS_TRY(append_char(out, c < 0x20 || c == 0x7f ? ' ' : c, st));
     }
     return is_cut ? ms_buf_append(out, ms_str_lit("..."), st) : MS_OK;
 }

@@ -151,7 +151,11 @@ ms_rc ms_script_execute(ms_script *script, uint32_t statement, bool explain_only
                         ms_execution **execution_out, ms_status *st)
 {
     *execution_out = NULL;
-    MS_ASSERT(statement < ms_script_statement_count(script));
+    if (statement >= ms_script_statement_count(script)) {
+        return ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none,
+                             "the script has no statement %u; it has %u", statement,
+                             ms_script_statement_count(script));
+    }
     const ms_ast_stmt *stmt = script->ast->stmts[statement];
     ms_execution *execution = execution_create(script, statement);
     ms_rc rc;

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names and directories of jobs, and what a finished one leaves.
+ */
+#include "engine/engine_host.h"
+
+#define TWO_INSERTS                                                                                \
+    "CREATE TABLE b (i INT) WITH ('connector' = 'blackhole');"                                     \
+    "INSERT INTO b VALUES (1); SELECT 1; INSERT INTO b VALUES (2);"
+
+static void check_name(engine_host *h, const char *script_name, const char *sql, uint32_t statement,
+                       const char *name, const char *dir)
+{
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_script *script = host_parse(h, script_name, sql);
+    assert_str_equal(msi_job_name(script, statement, &arena), name);
+    ms_str got = msi_job_dir(script, statement, &arena);
+    if (dir == NULL) {
+        assert_int_equal(got.bytes, 0);
+    } else {
+        assert_str_equal(got, path_of(dir));
+    }
+    ms_script_close(script);
+    ms_arena_release(&arena);
+}
+
+static void set(engine_host *h, const char *key, const char *value)
+{
+    ms_status st = {0};
+    assert_ok(ms_session_set(h->session, ms_str_cstr(key), ms_str_cstr(value), &st));
+}
+
+static void a_job_is_named_after_its_script_and_place(void **state)
+{
+    (void)state;
+    engine_host h;
+    host_open(&h);
+    check_name(&h, "a/b/jobs.sql", TWO_INSERTS, 1, "jobs-1", NULL);
+    check_name(&h, "a/b/jobs.sql", TWO_INSERTS, 3, "jobs-2", NULL);
+    check_name(&h, "a/b/jobs.sql", TWO_INSERTS, 2, "jobs-query", NULL);
+    set(&h, "execution.checkpointing.interval", "10 s");
+    check_name(&h, "jobs", TWO_INSERTS, 3, "jobs-2", "data/checkpoints/jobs-2");
+    check_name(&h, "jobs", TWO_INSERTS, 2, "jobs-query", NULL);
+    set(&h, "execution.checkpointing.dir", path_of("cp"));
+    check_name(&h, ".hidden", TWO_INSERTS, 1, ".hidden-1", "cp/_hidden-1");
+    set(&h, "pipeline.name", "../x");
+    check_name(&h, "jobs", TWO_INSERTS, 1, "../x-1", "cp/_._x-1");
+    check_name(&h, "jobs", "INSERT INTO b VALUES (1);", 0, "../x", "cp/_._x");
+    host_close(&h);
+}
+
+static void a_finished_job_is_not_run_again_when_resumed(void **state)
+{
+    (void)state;
+    engine_host h;
+    const char *sql = "CREATE TABLE f (i INT) WITH ('connector' = 'filesystem', 'path' = "
+                      "'${DIR}/f', 'format' = 'csv');"
+                      "INSERT INTO f VALUES (1), (2);SELECT COUNT(*) AS n FROM f;";
+    host_open(&h);
+    set(&h, "execution.checkpointing.dir", path_of("cp"));
+    set(&h, "execution.checkpointing.interval", "10 s");
+    assert_sql(&h, sql, "n\n2\n");
+    host_close(&h);
+    host_open(&h);
+    set(&h, "execution.checkpointing.dir", path_of("cp"));
+    set(&h, "execution.checkpointing.interval", "10 s");
+    ms_session_set_resume(h.session, MS_RESUME_YES);
+    assert_sql(&h, sql, "n\n2\n");
+    host_close(&h);
+    host_open(&h);
+    set(&h, "execution.checkpointing.dir", path_of("cp"));
+    set(&h, "execution.checkpointing.interval", "10 s");
+    assert_sql(&h, sql, "n\n4\n");
+    host_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scratch_test(a_job_is_named_after_its_script_and_place),
+        scratch_test(a_finished_job_is_not_run_again_when_resumed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
