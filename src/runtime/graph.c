@@ -401,6 +401,8 @@ static ms_rc make_channels(builder *b, ms_status *st)
         msi_task *task = &job->tasks[t];
         make_below(job, task);
         if (task->channel_count > 0) {
+            /* Until it is known how much the task takes. */
+            msi_task_give_credit(task, (double)job->options.ring_bytes);
             task->next_channel = (uint32_t)ms_env_random_below(&random, task->channel_count);
         }
     }

@@ -53,7 +53,7 @@ typedef struct ms_job_options {
     uint32_t parallelism;  /* of nodes whose own is 0; default 1 */
     uint32_t batch_rows;   /* MS_BATCH_ROWS_DEFAULT */
     uint32_t ring_slots;   /* batches in flight on one channel: default 8, at least 2 */
-    uint64_t ring_bytes;   /* bytes in flight on one channel beyond two batches: default 4 MiB */
+    uint64_t ring_bytes;   /* bytes in flight to one subtask beyond two batches a channel: 4 MiB */
     uint32_t pool_batches; /* the recycling set of an exchange; default: all its rings full, at
                               least 2 */
     ms_str checkpoint_dir; /* empty: checkpoints are off */

@@ -450,6 +450,9 @@ struct msi_task {
 
 bool msi_task_run(msi_actor *actor, bool woken);
 
+/* Lets the channels of the task have so many bytes in flight, all together. */
+void msi_task_give_credit(msi_task *task, double bytes);
+
 /* The driver: one step of a running task. False when there is nothing to do now. */
 bool msi_driver_step(msi_task *task);
 bool msi_driver_is_quiet(const msi_task *task);

@@ -26,7 +26,24 @@
 /* A batch of fewer rows than this part of the maximum is copied to the others. */
 #define SMALL_PART 4u
 
+/* A hash exchange to more channels than this has smaller batches, so that what it holds does not
+ * grow with the square of the parallelism; they have at least HASH_ROWS_MIN rows. */
+#define HASH_FULL_CHANNELS 4u
+#define HASH_ROWS_MIN 64u
+
 #define NO_CHANNEL UINT32_MAX
+
+/* The capacity of the tail's own batches. */
+static uint32_t rows_of_batch(const msi_tail *tail)
+{
+    uint32_t rows = tail->task->job->options.batch_rows;
+    if (tail->kind != MSI_TAIL_HASH || tail->channel_count <= HASH_FULL_CHANNELS) {
+        return rows;
+    }
+    uint32_t fewer = rows * HASH_FULL_CHANNELS / tail->channel_count;
+    fewer = fewer < HASH_ROWS_MIN ? HASH_ROWS_MIN : fewer;
+    return fewer < rows ? fewer : rows;
+}
 
 void msi_tail_open(msi_tail *tail)
 {
@@ -38,7 +55,7 @@ void msi_tail_open(msi_tail *tail)
         /* All rings full, and a batch being filled for each. */
         batches = tail->channel_count * options->ring_slots + tail->open_count;
     }
-    tail->pool = ms_batch_pool_create(tail->schema, options->batch_rows, batches);
+    tail->pool = ms_batch_pool_create(tail->schema, rows_of_batch(tail), batches);
     if (tail->kind == MSI_TAIL_HASH) {
         ms_arena *arena = &tail->task->arena;
         tail->key_columns = ms_arena_array(arena, const ms_vec *, tail->key_count + 1);

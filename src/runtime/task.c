@@ -20,7 +20,7 @@
  * which is what another task of the same worker waits. */
 #define STEPS_PER_TURN 64u
 
-/* Bytes that a slow consumer may always have in flight. */
+/* Bytes that a channel may always have in flight. */
 #define CREDIT_BYTES_MIN (64u << 10)
 
 /* ---- Commands ---- */
@@ -347,7 +347,19 @@ static void halt_or_close(msi_task *task)
 
 /* ---- Turns ---- */
 
-/* Gives the producers credit for about 100 ms of what this task takes. */
+void msi_task_give_credit(msi_task *task, double bytes)
+{
+    double most = (double)task->job->options.ring_bytes;
+    double credit = (bytes > most ? most : bytes) / (double)task->channel_count;
+    credit = credit < CREDIT_BYTES_MIN ? CREDIT_BYTES_MIN : credit;
+    for (uint32_t c = 0; c < task->channel_count; c++) {
+        /* Order relaxed: partner is msi_channel_has_credit, for which an old value will do. */
+        atomic_store_explicit(&task->channels[c]->credit_bytes, (uint64_t)credit,
+                              memory_order_relaxed);
+    }
+}
+
+/* Gives the producers credit for about 100 ms of what this task takes, all together. */
 static void adapt_credit(msi_task *task, int64_t turn_ns)
 {
     if (task->turn_bytes == 0 || turn_ns <= 0) {
@@ -356,15 +368,7 @@ static void adapt_credit(msi_task *task, int64_t turn_ns)
     double now = (double)task->turn_bytes * 1e9 / (double)turn_ns;
     /* A moving average over about eight turns. */
     task->rate = task->rate > 0 ? task->rate + (now - task->rate) / 8 : now;
-    double credit = task->rate / 10;
-    double most = (double)task->job->options.ring_bytes;
-    credit = credit > most ? most : credit;
-    credit = credit < CREDIT_BYTES_MIN ? CREDIT_BYTES_MIN : credit;
-    for (uint32_t c = 0; c < task->channel_count; c++) {
-        /* Order relaxed: partner is msi_channel_has_credit, for which an old value will do. */
-        atomic_store_explicit(&task->channels[c]->credit_bytes, (uint64_t)credit,
-                              memory_order_relaxed);
-    }
+    msi_task_give_credit(task, task->rate / 10);
     task->turn_bytes = 0;
 }
 

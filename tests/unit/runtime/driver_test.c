@@ -24,7 +24,7 @@ static uint32_t below(builder *b, uint32_t bound)
 
 static uint32_t pick_parallelism(builder *b)
 {
-    return 1 + below(b, 4);
+    return 1 + below(b, 6);
 }
 
 /* A node of which the rows are those of `node`, by another way. */
