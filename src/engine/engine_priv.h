@@ -141,7 +141,10 @@ ms_str msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena)
  */
 ms_rc msi_script_begin(ms_script *script, ms_status *st) MS_MUST_USE;
 
-/* True when a resumed script finished this statement in an earlier run. */
+/*
+ * True when a resumed script finished this statement in an earlier run. MS_MISSING_OPTION when its
+ * job cannot be resumed: checkpoints are off, or nothing names it.
+ */
 ms_rc msi_job_is_complete(const ms_script *script, uint32_t statement, bool *complete_out,
                           ms_status *st) MS_MUST_USE;
 

@@ -116,19 +116,45 @@ ms_rc msi_script_begin(ms_script *script, ms_status *st)
     return rc;
 }
 
+/* --resume is about a job: there must be checkpoints, and a name that is its own. */
+static ms_rc check_resumable(const ms_script *script, uint32_t statement, ms_str dir, ms_status *st)
+{
+    const ms_settings *settings = script->session->settings;
+    ms_span span = script->ast->stmts[statement]->span;
+    if (dir.bytes == 0) {
+        ms_status_set(st, MS_MISSING_OPTION, span, "a job without checkpoints cannot be resumed");
+        return ms_status_hint(st, "Turn them on with --checkpoint-interval, as in the run before.");
+    }
+    if (ms_str_equals(script->source.name, ms_str_lit("-")) &&
+        !ms_settings_value(settings, MS_SETTING_JOB_NAME).has_value) {
+        ms_status_set(st, MS_MISSING_OPTION, span,
+                      "a script from standard input has no name to resume a job by");
+        return ms_status_hint(st, "Name it: SET 'pipeline.name' = '...'.");
+    }
+    return MS_OK;
+}
+
+static ms_rc find_complete(const ms_script *script, uint32_t statement, ms_arena *arena,
+                           bool *complete_out, ms_status *st)
+{
+    ms_str dir = msi_job_dir(script, statement, arena);
+    MS_TRY(check_resumable(script, statement, dir, st));
+    ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
+    MS_TRY(ms_job_dir_probe(dir, &info, st));
+    *complete_out = info.kind == MS_JOB_DIR_COMPLETE;
+    return MS_OK;
+}
+
 ms_rc msi_job_is_complete(const ms_script *script, uint32_t statement, bool *complete_out,
                           ms_status *st)
 {
     *complete_out = false;
+    if (script->session->resume != MS_RESUME_YES) {
+        return MS_OK;
+    }
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_str dir = msi_job_dir(script, statement, &arena);
-    ms_rc rc = MS_OK;
-    if (dir.bytes > 0 && script->session->resume == MS_RESUME_YES) {
-        ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-        rc = ms_job_dir_probe(dir, &info, st);
-        *complete_out = rc == MS_OK && info.kind == MS_JOB_DIR_COMPLETE;
-    }
+    ms_rc rc = find_complete(script, statement, &arena, complete_out, st);
     ms_arena_release(&arena);
     return rc;
 }

@@ -637,6 +637,22 @@ case_resume_skips_statements_that_had_finished() {
     err_has_no '+I[1]'
     [ "$(cat made/part-* | sort -u | wc -l)" = 60 ] || fail "$(cat made/* | wc -l) rows"
 }
+case_resume_wants_checkpoints_and_a_name() {
+    printf '%b' "$(printer p)\nINSERT INTO p VALUES (1);" >s.sql
+    ms run s.sql --resume
+    status_is 1
+    err_has 'error[MISSING_OPTION]: a job without checkpoints cannot be resumed'
+    "$program" run - --resume --checkpoint-interval 1s <s.sql >out 2>err
+    status=$?
+    status_is 1
+    err_has 'error[MISSING_OPTION]: a script from standard input has no name to resume a job by'
+    "$program" run - --resume --checkpoint-interval 1s --set pipeline.name=it <s.sql >out 2>err
+    status=$?
+    status_is 0
+    err_has '+I[1]'
+    ms run s.sql --fresh
+    status_is 0
+}
 case_second_signal_ends_what_cannot_stop() {
     # Nobody reads the pipe: the printing hangs in a write.
     printf '%b' "$(numbers g 100000000)\nSELECT id FROM g;" >s.sql
