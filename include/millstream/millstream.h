@@ -81,7 +81,7 @@ MS_API ms_rc ms_engine_open(const ms_engine_options *options, ms_engine **engine
                             ms_status *st);
 
 /*
- * Stops what still runs (as by ms_engine_cancel) and gives all back. Takes NULL. Thread: any.
+ * Gives all back; sessions, scripts and executions were closed before. Takes NULL. Thread: any.
  * Since: 0.1.
  */
 MS_API void ms_engine_close(ms_engine *engine);
