@@ -31,7 +31,7 @@ check: deps ## house rules, headers, generated files, formatting
 	@tools/check.sh
 
 bench: build ## ratios against the yardsticks, in one run
-	@tests/bench/run.sh
+	@cmake --build --preset release -j $(JOBS) --target benches >/dev/null && tests/bench/run.sh
 
 fuzz: deps ## each fuzz target for FUZZ_SECONDS (default 30)
 	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && tests/fuzz/run.sh

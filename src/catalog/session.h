@@ -5,7 +5,8 @@
  * flag beats the default; RESET takes a SET away.
  *
  *     ms_settings *settings = ms_settings_create();
- *     MS_TRY(ms_settings_set(settings, MS_SET_BY_SCRIPT, key, value, key_span, value_span, &note, st));
+ *     MS_TRY(ms_settings_set(settings, MS_SET_BY_SCRIPT, key, value, key_span, value_span, &note,
+ *                            st));
  *     int64_t parallelism = ms_settings_value(settings, MS_SETTING_PARALLELISM).i64;
  *
  * Keys fall into four classes: known; Flink's keys that mean nothing here (accepted, with one
