@@ -32,6 +32,7 @@ typedef struct compiler {
     ms_arena *arena;
     ms_status *st;
     const ms_eval_config *config;
+    const ms_schema *input;
     LIST(msi_instr) instrs;
     LIST(msi_reg) regs;
     LIST(msi_sel) sels;
@@ -106,6 +107,17 @@ static bool is_within(const compiler *c, uint32_t inner, uint32_t outer)
 }
 
 /* Leaves. */
+
+/* A stored plan may be damaged; a column that is not there must not be read. */
+static bool is_input_column(const compiler *c, const ms_expr *expr)
+{
+    if (expr->index >= c->input->column_count) {
+        return false;
+    }
+    const ms_type *type = c->input->columns[expr->index].type;
+    return ms_type_is_nested(type) ? ms_type_same_shape(type, expr->type)
+                                   : type->phys == expr->type->phys;
+}
 
 static uint32_t column_reg(compiler *c, const ms_expr *expr)
 {
@@ -493,6 +505,10 @@ static ms_rc compile_kind(compiler *c, const ms_expr *expr, uint32_t sel, uint32
 {
     switch (expr->kind) {
     case MS_EXPR_COLUMN:
+        if (!is_input_column(c, expr)) {
+            return ms_status_set(c->st, MS_INTERNAL, expr->span,
+                                 "column %u is not in the input with its type", expr->index);
+        }
         *reg_out = column_reg(c, expr);
         return MS_OK;
     case MS_EXPR_CONST:
@@ -655,7 +671,8 @@ ms_rc ms_program_compile(ms_arena *job_arena, const ms_program_spec *spec,
     MS_TRY(ms_eval_config_make(job_arena, &spec->config, &program->config, st));
     copy_spec(program, job_arena, spec);
     make_schema(program, job_arena);
-    compiler c = {.arena = job_arena, .st = st, .config = &program->config};
+    compiler c = {
+        .arena = job_arena, .st = st, .config = &program->config, .input = &program->input};
     c.columns = ms_arena_array(job_arena, uint32_t, program->input.column_count);
     for (uint32_t i = 0; i < program->input.column_count; i++) {
         c.columns[i] = MSI_NONE;

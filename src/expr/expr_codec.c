@@ -393,6 +393,33 @@ static bool check_case(const ms_expr *expr)
     return true;
 }
 
+/*
+ * What was resolved from the operands as they were written resolves again from the operands as they
+ * were cast, but for arithmetic: decimals may then have more digits, and a remainder the wider of
+ * two integer types. Their functions take any such result.
+ */
+static bool result_agrees(const ms_expr *expr, const ms_type *resolved)
+{
+    static const char *const signs[] = {"+", "-", "*", "/", "%", "MOD"};
+    const ms_type *type = expr->type;
+    if (ms_type_same_shape(type, resolved)) {
+        return true;
+    }
+    bool is_arithmetic = false;
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        is_arithmetic = is_arithmetic || ms_expr_is_call_of(expr, signs[i]);
+    }
+    if (!is_arithmetic || expr->child_count != 2) {
+        return false;
+    }
+    if (type->kind == MS_TYPE_DECIMAL && resolved->kind == MS_TYPE_DECIMAL) {
+        return true;
+    }
+    bool is_remainder = ms_expr_is_call_of(expr, "%") || ms_expr_is_call_of(expr, "MOD");
+    return is_remainder && ms_type_is_integer(type) && ms_type_is_integer(resolved) &&
+           type->kind <= resolved->kind;
+}
+
 static bool check_call(reader *r, const ms_expr *expr)
 {
     const ms_type **types = ms_arena_array(r->arena, const ms_type *, expr->child_count);
@@ -405,12 +432,11 @@ static bool check_call(reader *r, const ms_expr *expr)
     ms_fn_resolved resolved;
     ms_status st = {0};
     if (ms_fn_resolve_fn(r->arena, expr->fn, &args, ms_span_none, &resolved, &st) != MS_OK ||
-        resolved.result_type->phys != expr->type->phys ||
-        resolved.result_type->kind != expr->type->kind) {
+        !result_agrees(expr, resolved.result_type)) {
         return false;
     }
     for (uint32_t i = 0; i < expr->child_count; i++) {
-        if (resolved.arg_types[i]->phys != types[i]->phys) {
+        if (!ms_type_same_shape(resolved.arg_types[i], types[i])) {
             return false;
         }
     }

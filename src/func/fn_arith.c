@@ -329,7 +329,9 @@ static void eval_divide_narrow(ms_fn_call *call)
 /* True when the result type is the operation's own, not cut to 38 digits. */
 static bool is_uncut(const arith_state *state, const ms_fn_plan *plan)
 {
-    if (state->op == MS_ARITH_DIV || state->op == MS_ARITH_MOD) {
+    bool has_wide = state->phys_a == MS_PHYS_I128 || state->phys_b == MS_PHYS_I128;
+    if (state->op == MS_ARITH_DIV || state->op == MS_ARITH_MOD ||
+        (has_wide && state->to != MS_PHYS_I128)) {
         return false;
     }
     int32_t p1 = 0;

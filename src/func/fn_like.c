@@ -85,8 +85,8 @@ static ms_rc specialize_like(ms_fn_plan *plan, bool wanted, ms_status *st)
     size_t at = 0;
     ms_str pattern = plan->constants[1]->u.str;
     ms_str escape = has_escape ? plan->constants[2]->u.str : (ms_str){NULL, 0};
-    return report(ms_like_compile(plan->memory->arena, pattern, escape, &state->like, &at), pattern,
-                  escape, at, st);
+    ms_like_fault fault = ms_like_compile(plan->memory->arena, pattern, escape, &state->like, &at);
+    return report(fault, pattern, escape, at, st);
 }
 
 static ms_rc scalar_match(const ms_fn_scalar_call *call, bool wanted, ms_value *out, ms_status *st)

@@ -35,7 +35,8 @@ typedef enum ms_comparison { MS_COMPARE_EQUALITY, MS_COMPARE_ORDER } ms_comparis
 
 /*
  * True when values of the two types can be compared: same family, numbers among themselves, dates
- * and timestamps with each other and with text, ROW and ARRAY item by item, MAP for equality only.
+ * and timestamps with each other and with text; ROW, ARRAY and MAP item by item and for equality
+ * only.
  */
 bool ms_typing_is_comparable(const ms_type *a, const ms_type *b, ms_comparison comparison);
 

@@ -493,6 +493,16 @@ static const ms_expr *random_in(gen *g, const ms_type *type, uint32_t depth)
     return call(g, rng_chance(g->r, 50) ? "IN" : "NOT IN", args, count);
 }
 
+/* x % d = 0, which programs compute in another way. */
+static const ms_expr *random_divisible(gen *g, uint32_t depth)
+{
+    const ms_type *type = g->schema->columns[1 + rng_below(g->r, 4)].type;
+    const ms_expr *rest = call2(g, rng_chance(g->r, 50) ? "%" : "MOD", expr_of(g, type, depth - 1),
+                                constant(g, g->schema->columns[1 + rng_below(g->r, 4)].type));
+    const ms_expr *zero = ms_build_int(&g->b, 0, next_span(g));
+    return rest == NULL ? NULL : call2(g, rng_chance(g->r, 50) ? "=" : "<>", rest, zero);
+}
+
 static const ms_expr *random_compare(gen *g, uint32_t depth)
 {
     static const char *const signs[] = {
@@ -503,7 +513,9 @@ static const ms_expr *random_compare(gen *g, uint32_t depth)
     bool mixes = ms_type_is_numeric(type) && rng_chance(g->r, 50);
     const ms_expr *a = expr_of(g, type, depth - 1);
     const ms_expr *b = expr_of(g, mixes ? numeric_type(g) : type, depth - 1);
-    switch (rng_below(g->r, 6)) {
+    switch (rng_below(g->r, 7)) {
+    case 6:
+        return random_divisible(g, depth);
     case 0:
         return call3(g, ranges[rng_below(g->r, 4)], a, b, expr_of(g, type, depth - 1));
     case 1:

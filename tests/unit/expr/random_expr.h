@@ -11,6 +11,8 @@
 #include "expr/build.h"
 #include "type/batch.h"
 
+#include <stdlib.h>
+
 typedef struct rng {
     uint64_t state;
 } rng;
@@ -33,6 +35,13 @@ static inline uint32_t rng_below(rng *r, uint32_t bound)
 static inline bool rng_chance(rng *r, uint32_t percent)
 {
     return rng_below(r, 100) < percent;
+}
+
+/* A number from the environment: MS_TEST_SEEDS, how many; MS_TEST_SEED, the first. */
+static inline uint64_t number_of(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
 }
 
 /* A random input: schema and batch. */
