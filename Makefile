@@ -33,7 +33,7 @@ check: deps ## house rules, headers, generated files, formatting
 bench: build ## ratios against the yardsticks, in one run
 	@cmake --build --preset release -j $(JOBS) --target benches >/dev/null && tests/bench/run.sh
 
-fuzz: deps ## each fuzz target for FUZZ_SECONDS (default 30)
+fuzz: deps ## each fuzz target for FUZZ_SECONDS (default 60)
 	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && tests/fuzz/run.sh
 
 nightly: test ## larger counts of everything random

@@ -13,7 +13,7 @@
  *         ms_script_parse(script, &st) == MS_OK) {
  *         for (uint32_t i = 0; i < ms_script_statement_count(script); i++) {
  *             ms_execution *execution = NULL;
- *             if (ms_script_execute(script, i, &execution, &st) == MS_OK &&
+ *             if (ms_script_execute(script, i, false, &execution, &st) == MS_OK &&
  *                 ms_execution_has_rows(execution)) {
  *                 ms_rows rows = {.struct_bytes = sizeof rows};
  *                 while (ms_execution_next(execution, -1, &rows, &st) == MS_OK && rows.count > 0) {
@@ -155,6 +155,12 @@ MS_API ms_rc ms_script_parse(ms_script *script, ms_status *st);
 
 /* The number of statements; 0 before ms_script_parse. Thread: the session's. Since: 0.1. */
 MS_API uint32_t ms_script_statement_count(const ms_script *script);
+
+/*
+ * The place of a statement, for a status about all of it; {0, 0} for a number beyond the last.
+ * Thread: the session's. Since: 0.1.
+ */
+MS_API ms_span ms_script_statement_span(const ms_script *script, uint32_t statement);
 
 /*
  * Binds and plans every statement and runs none; DDL takes effect in the session. Calls report for

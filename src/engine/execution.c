@@ -42,6 +42,7 @@ static ms_job_restore restore_mode(ms_resume resume)
     return MS_JOB_ASK;
 }
 
+/* All but checkpoint_dir. */
 static ms_job_options job_options(const ms_execution *execution, ms_arena *arena)
 {
     const ms_script *script = execution->script;
@@ -51,13 +52,12 @@ static ms_job_options job_options(const ms_execution *execution, ms_arena *arena
         .batch_rows = (uint32_t)ms_settings_value(settings, MS_SETTING_BATCH_ROWS).i64,
         .ring_slots = (uint32_t)ms_settings_value(settings, MS_SETTING_RING_SLOTS).i64,
         .pool_batches = (uint32_t)ms_settings_value(settings, MS_SETTING_RECYCLE_BATCHES).i64,
-        .checkpoint_dir = msi_job_dir(script, execution->statement, arena),
         .checkpoint_interval_ms = ms_settings_value(settings, MS_SETTING_CHECKPOINT_INTERVAL).i64,
         .restore = restore_mode(script->session->resume),
         .seed = ms_env_next_seed(),
         .coalesce = ms_settings_value(settings, MS_SETTING_COALESCE).i64 == 0,
         .account = &script->session->engine->account,
-        .state_bytes_max = (uint64_t)ms_settings_value(settings, MS_SETTING_MEMORY_LIMIT).i64,
+        .memory_bytes_max = (uint64_t)ms_settings_value(settings, MS_SETTING_MEMORY_LIMIT).i64,
     };
 }
 
@@ -95,12 +95,8 @@ ms_rc msi_execution_start(ms_execution *execution, ms_status *st)
     MS_TRY(msi_engine_start(engine, st));
     MS_TRY(prepare_faces(plan, st));
     ms_job_options options = job_options(execution, &execution->arena);
-    bool default_dir =
-        !ms_settings_value(execution->script->session->settings, MS_SETTING_CHECKPOINT_DIR)
-             .has_value;
-    if (options.checkpoint_dir.bytes > 0 && default_dir) {
-        MS_TRY(msi_engine_lock_data(engine, st));
-    }
+    MS_TRY(msi_job_dir(execution->script, execution->statement, &execution->arena,
+                       &options.checkpoint_dir, st));
     MS_TRY(ms_job_create(engine->workers, plan, &options, &execution->job, st));
     execution->job_name = options.name;
     log_job(execution, "started");
@@ -209,6 +205,15 @@ static ms_rc fold_all(ms_execution *execution, int64_t timeout_ms, ms_status *st
     }
 }
 
+/*
+ * Changes up to a STOP are no result: what they fold to is true of a part of the input only, and
+ * looks like the answer.
+ */
+static bool folds_to_nothing(const ms_execution *execution)
+{
+    return execution->fold != NULL && ms_execution_was_stopped(execution);
+}
+
 static ms_rc next_batch(ms_execution *execution, int64_t timeout_ms, ms_batch **batch_out,
                         ms_status *st)
 {
@@ -224,7 +229,7 @@ static ms_rc next_batch(ms_execution *execution, int64_t timeout_ms, ms_batch **
     }
     if (execution->fold != NULL) {
         MS_TRY(fold_all(execution, timeout_ms, st));
-        return msi_fold_next(execution->fold, batch_out, st);
+        return folds_to_nothing(execution) ? MS_OK : msi_fold_next(execution->fold, batch_out, st);
     }
     return ms_job_next(execution->job, timeout_ms, batch_out, st);
 }
@@ -315,7 +320,7 @@ static ms_rc print_rows(ms_execution *execution, msi_renderer *renderer, ms_stat
         give_back(execution);
         MS_TRY(next_batch(execution, MS_JOB_FOREVER, &execution->held, st));
         if (execution->held == NULL) {
-            return msi_renderer_end(renderer, st);
+            return folds_to_nothing(execution) ? MS_OK : msi_renderer_end(renderer, st);
         }
         MS_TRY(msi_renderer_batch(renderer, execution->held, st));
     }

@@ -57,8 +57,8 @@ static void fill_options(ms_job *job, const ms_job_options *given)
     options->checkpoint_full_every = or_default(given->checkpoint_full_every, FULL_EVERY_DEFAULT);
     options->checkpoint_failures_max =
         or_default(given->checkpoint_failures_max, FAILURES_MAX_DEFAULT);
-    if (given->state_bytes_max == 0) {
-        options->state_bytes_max = MS_ACCOUNT_UNLIMITED;
+    if (given->memory_bytes_max == 0) {
+        options->memory_bytes_max = MS_ACCOUNT_UNLIMITED;
     }
     if (given->result_bytes_max == 0) {
         options->result_bytes_max = RESULT_BYTES_DEFAULT;
@@ -73,10 +73,10 @@ static void init_accounts(ms_job *job)
     char name[MS_ACCOUNT_NAME_BYTES];
     ms_str job_name = job->options.name;
     (void)snprintf(name, sizeof(name), "job %.*s", MS_STR_ARG(job_name));
-    ms_account_init(&job->account, job->options.account, name, NULL, MS_ACCOUNT_UNLIMITED);
+    ms_account_init(&job->account, job->options.account, name, "millstream.memory.job-limit",
+                    job->options.memory_bytes_max);
     (void)snprintf(name, sizeof(name), "state of job %.*s", MS_STR_ARG(job_name));
-    ms_account_init(&job->state_account, &job->account, name, "millstream.state.memory",
-                    job->options.state_bytes_max);
+    ms_account_init(&job->state_account, &job->account, name, NULL, MS_ACCOUNT_UNLIMITED);
     (void)snprintf(name, sizeof(name), "exchanges of job %.*s", MS_STR_ARG(job_name));
     ms_account_init(&job->ring_account, &job->account, name, NULL, MS_ACCOUNT_UNLIMITED);
     (void)snprintf(name, sizeof(name), "operators of job %.*s", MS_STR_ARG(job_name));

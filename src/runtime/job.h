@@ -65,7 +65,7 @@ typedef struct ms_job_options {
     uint64_t seed;             /* of the order in which inputs are polled */
     bool coalesce;             /* table.exec.changelog.coalesce = auto */
     ms_account *account;       /* parent of the job's accounts; NULL: none */
-    uint64_t state_bytes_max;  /* MS_ACCOUNT_UNLIMITED */
+    uint64_t memory_bytes_max; /* of state, rings, operators, results; MS_ACCOUNT_UNLIMITED */
     uint64_t result_bytes_max; /* bytes of rows that wait for ms_job_next: default 16 MiB */
     /* Makes the operators; NULL: ms_op_create. For pipelines and tests with their own. */
     struct ms_op *(*make_op)(const ms_pnode *node, ms_arena *arena);
@@ -188,5 +188,12 @@ typedef struct ms_job_dir_info {
 
 /* Looks at a directory without locking it; one that is missing is EMPTY. May block on files. */
 ms_rc ms_job_dir_probe(ms_str dir, ms_job_dir_info *info_out, ms_status *st) MS_MUST_USE;
+
+/*
+ * Forgets what earlier runs left in a directory, under its lock: removes the files that jobs write
+ * there, by their exact names, and nothing else; the directory and its lock file stay. One that is
+ * missing is fine. May block on files. Errors: MS_JOB_RUNNING, MS_IO_ERROR.
+ */
+ms_rc ms_job_dir_clear(ms_str dir, ms_status *st) MS_MUST_USE;
 
 #endif

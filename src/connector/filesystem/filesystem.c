@@ -271,6 +271,12 @@ static ms_rc sink_create(const ms_connector *connector, const ms_table *table, m
     (void)target_count;
     msi_fs_sink *self = ms_arena_new(env->arena, msi_fs_sink);
     MS_TRY(read_table(table, env, "sink.parallelism", &self->table, st));
+    ms_option_value path;
+    MS_TRY(get(table, "path", &path, st));
+    if (msi_fs_is_pattern(path.text)) {
+        ms_status_set(st, MS_INVALID_OPTION, path.span, "rows cannot be written to a glob");
+        return ms_status_hint(st, "Write to a directory: files get their names from the job.");
+    }
     self->head.klass = &sink_class;
     self->head.input = ms_table_sink_schema(env->arena, table);
     self->head.guarantee = self->table.is_standard ? MS_AT_LEAST_ONCE : MS_EXACTLY_ONCE;
