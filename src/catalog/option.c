@@ -127,6 +127,19 @@ static ms_rc check_range(const ms_option_desc *desc, ms_str text, ms_span span, 
     return bad_value(desc, text, span, what, why, st);
 }
 
+/* What is wrong with a duration, or NULL. Cut to whole milliseconds, but never to none: 0 mostly
+ * means "off", which is not what somebody asks for with "1 ns". */
+static const char *parse_duration(ms_str text, int64_t *ms_out)
+{
+    ms_status unused = {0};
+    int64_t duration_ns = 0;
+    if (ms_num_parse_duration_ns(text, &duration_ns, &unused) != MS_OK) {
+        return "it takes a duration such as \"500 ms\" or \"1 min\"";
+    }
+    *ms_out = duration_ns / 1000000;
+    return duration_ns > 0 && *ms_out == 0 ? "the shortest duration is 1 ms" : NULL;
+}
+
 static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
                           ms_option_value *value, ms_status *st)
 {
@@ -146,9 +159,7 @@ static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span,
         why = !ms_text_parse_f64(text, &value->f64) ? "it takes a number" : NULL;
         break;
     case MS_OPT_DURATION:
-        why = ms_num_parse_duration_ms(text, &value->i64, &inner) != MS_OK
-                  ? "it takes a duration such as \"500 ms\" or \"1 min\""
-                  : NULL;
+        why = parse_duration(text, &value->i64);
         break;
     case MS_OPT_BYTES:
         why = ms_num_parse_memory(text, &bytes, &inner) != MS_OK || bytes > INT64_MAX

@@ -24,7 +24,7 @@ typedef enum ms_option_kind {
     MS_OPT_BOOL,
     MS_OPT_I64,
     MS_OPT_F64,
-    MS_OPT_DURATION, /* Flink's text; milliseconds */
+    MS_OPT_DURATION, /* Flink's text; milliseconds, 0 only from a zero */
     MS_OPT_BYTES,    /* Flink's MemorySize text; bytes */
     MS_OPT_ENUM,     /* one of values, matched without case; its index */
     MS_OPT_LIST      /* text split at ';' by the reader */

@@ -202,14 +202,25 @@ static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status
     return st->code;
 }
 
+/* The value of a known setting, when it is set. */
+static ms_rc check_value(const ms_option_desc *desc, ms_str value, ms_span span, ms_status *st)
+{
+    ms_option_value parsed;
+    MS_TRY(ms_option_parse(desc, value, span, "setting", &parsed, st));
+    /* Checkpoints are kept in a directory of the job's name. */
+    if (desc == &known[MS_SETTING_JOB_NAME] && ms_str_trim(value).bytes == 0) {
+        return ms_status_set(st, MS_INVALID_OPTION, span,
+                             "setting \"%s\" cannot be empty: it names the job", desc->key);
+    }
+    return MS_OK;
+}
+
 ms_rc ms_settings_set(ms_settings *settings, ms_set_level level, ms_str key, ms_str value,
                       ms_span key_span, ms_span value_span, ms_set_note *note_out, ms_status *st)
 {
     MS_TRY(classify(key, key_span, note_out, st));
     if (*note_out == MS_SET_KNOWN) {
-        ms_option_value parsed;
-        MS_TRY(ms_option_parse(ms_option_find(known, MS_SETTING_COUNT, key), value, value_span,
-                               "setting", &parsed, st));
+        MS_TRY(check_value(ms_option_find(known, MS_SETTING_COUNT, key), value, value_span, st));
     }
     ms_str *kept = ms_arena_new(&settings->arena, ms_str);
     *kept = ms_arena_copy_str(&settings->arena, value);

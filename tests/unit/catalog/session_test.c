@@ -90,6 +90,20 @@ static void values_are_checked_when_set(void **state)
                      MS_INVALID_OPTION);
     assert_string_equal(
         st.message, "setting \"parallelism.default\" cannot be \"1000\": it must be from 1 to 128");
+    ms_status_clear(&st);
+    assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "pipeline.name", " ", &note, &st),
+                     MS_INVALID_OPTION);
+    assert_int_equal(st.span.start, 3);
+    ms_status_clear(&st);
+    /* 0 would turn checkpoints off. */
+    assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "execution.checkpointing.interval",
+                         "999999 ns", &note, &st),
+                     MS_INVALID_OPTION);
+    assert_non_null(strstr(st.message, "the shortest duration is 1 ms"));
+    ms_status_clear(&st);
+    assert_int_equal(
+        set(settings, MS_SET_BY_SCRIPT, "execution.checkpointing.interval", "0 ns", &note, &st),
+        MS_OK);
     ms_settings_destroy(settings);
 }
 
