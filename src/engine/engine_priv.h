@@ -75,6 +75,7 @@ struct ms_script {
     const ms_ast_script *ast;
     uint32_t job_count; /* INSERTs and STATEMENT SETs */
     bool has_begun;     /* the first job looked at the checkpoints of all */
+    bool has_history;   /* and earlier runs have left some, or completed a job */
 };
 
 /* Rows made at once: SHOW, DESCRIBE, EXPLAIN. STRING columns only. */
@@ -132,18 +133,24 @@ const ms_source *msi_script_source(const ms_script *script);
 /* "script" and, with several INSERTs, "-ordinal"; pipeline.name instead of the script's name. */
 ms_str msi_job_name(const ms_script *script, uint32_t statement, ms_arena *arena);
 
-/* Where a job keeps its checkpoints; empty when they are off. */
-ms_str msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena);
+/*
+ * Where a job keeps its checkpoints, locked when it is in the data directory; empty when they are
+ * off: the user does not ask for them, and no unfinished run has left one.
+ */
+ms_rc msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena, ms_str *dir_out,
+                  ms_status *st) MS_MUST_USE;
 
 /*
  * Looks at the directories of all jobs of the script before the first one runs: MS_RESUME_REQUIRED
- * for an unfinished one when the session asks; a plain run forgets what earlier runs completed.
+ * for an unfinished one when the session asks; a plain run forgets what earlier runs completed, a
+ * fresh one everything. Files that are not a job's are left alone.
  */
 ms_rc msi_script_begin(ms_script *script, ms_status *st) MS_MUST_USE;
 
 /*
  * True when a resumed script finished this statement in an earlier run. MS_MISSING_OPTION when its
- * job cannot be resumed: checkpoints are off, or nothing names it.
+ * job cannot be resumed: nothing is there of any job of the script and checkpoints are off, or
+ * nothing names it.
  */
 ms_rc msi_job_is_complete(const ms_script *script, uint32_t statement, bool *complete_out,
                           ms_status *st) MS_MUST_USE;

@@ -45,54 +45,136 @@ ms_str msi_job_name(const ms_script *script, uint32_t statement, ms_arena *arena
     return ms_arena_format(arena, "%.*s-%u", MS_STR_ARG(base), ordinal);
 }
 
-/* A job's name as one component of a path: what could leave the directory becomes "_". */
-static ms_str safe_component(ms_str name, ms_arena *arena)
+static bool is_plain(char c, bool is_first)
 {
-    ms_str copy = ms_arena_copy_str(arena, name);
-    char *bytes = ms_arena_alloc(arena, copy.bytes + 1, 1);
-    for (size_t i = 0; i < copy.bytes; i++) {
-        char c = copy.ptr[i];
-        bool is_bad = c == '/' || (unsigned char)c < 0x20 || (i == 0 && c == '.');
-        bytes[i] = is_bad ? '_' : c;
-    }
-    bytes[copy.bytes] = '\0';
-    return ms_str_make(bytes, copy.bytes);
+    unsigned char byte = (unsigned char)c;
+    return byte >= 0x20 && byte != 0x7f && c != '/' && c != '%' && !(c == '.' && is_first);
 }
 
-ms_str msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena)
+/* A job's name as one component of a path: what could leave the directory, hide it or garble a
+ * terminal becomes %XX, and so does "%", so that two names never share a directory. */
+static ms_str component(ms_str name, ms_arena *arena)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *bytes = ms_arena_alloc(arena, name.bytes * 3 + 1, 1);
+    size_t at = 0;
+    for (size_t i = 0; i < name.bytes; i++) {
+        unsigned char byte = (unsigned char)name.ptr[i];
+        if (is_plain(name.ptr[i], i == 0)) {
+            bytes[at++] = name.ptr[i];
+        } else {
+            bytes[at++] = '%';
+            bytes[at++] = digits[byte >> 4];
+            bytes[at++] = digits[byte & 15];
+        }
+    }
+    bytes[at] = '\0';
+    return ms_str_make(bytes, at);
+}
+
+/* The directory that the user gave; empty when it is the one in the data directory. */
+static ms_str given_dir(const ms_script *script)
+{
+    return ms_settings_value(script->session->settings, MS_SETTING_CHECKPOINT_DIR).text;
+}
+
+/* True when the user asks for checkpoints, by an interval or a directory. */
+static bool wants_checkpoints(const ms_script *script)
 {
     const ms_settings *settings = script->session->settings;
-    ms_option_value dir = ms_settings_value(settings, MS_SETTING_CHECKPOINT_DIR);
-    bool has_interval = ms_settings_value(settings, MS_SETTING_CHECKPOINT_INTERVAL).i64 > 0;
-    if (!msi_is_insert(script->ast->stmts[statement]) || (!dir.has_value && !has_interval)) {
-        return (ms_str){NULL, 0};
-    }
-    ms_str name = safe_component(msi_job_name(script, statement, arena), arena);
-    if (dir.has_value) {
-        return ms_arena_format(arena, "%.*s/%.*s", MS_STR_ARG(dir.text), MS_STR_ARG(name));
+    return given_dir(script).bytes > 0 ||
+           ms_settings_value(settings, MS_SETTING_CHECKPOINT_INTERVAL).i64 > 0;
+}
+
+/* Where the checkpoints of a job are, were or would be. */
+static ms_str place_of(const ms_script *script, uint32_t statement, ms_arena *arena)
+{
+    ms_str name = component(msi_job_name(script, statement, arena), arena);
+    ms_str dir = given_dir(script);
+    MS_ASSERT(name.bytes > 0); /* an empty pipeline.name is refused, other names have an ordinal */
+    if (dir.bytes > 0) {
+        return ms_arena_format(arena, "%.*s/%.*s", MS_STR_ARG(dir), MS_STR_ARG(name));
     }
     return ms_arena_format(arena, "%s/checkpoints/%.*s", script->session->engine->data_dir,
                            MS_STR_ARG(name));
 }
 
+/* Locks the data directory when the checkpoints are in it. */
+static ms_rc lock_place(const ms_script *script, ms_status *st)
+{
+    return given_dir(script).bytes > 0 ? MS_OK : msi_engine_lock_data(script->session->engine, st);
+}
+
+/*
+ * What earlier runs left. Locked before it is looked at, since what another run is busy with is not
+ * unfinished; but a job without checkpoints, of which nothing is there, locks and makes nothing.
+ */
+static ms_rc probe(const ms_script *script, ms_str dir, ms_job_dir_info *info_out, ms_status *st)
+{
+    if (!wants_checkpoints(script)) {
+        MS_TRY(ms_job_dir_probe(dir, info_out, st));
+        if (info_out->kind == MS_JOB_DIR_EMPTY) {
+            return MS_OK;
+        }
+    }
+    MS_TRY(lock_place(script, st));
+    return ms_job_dir_probe(dir, info_out, st);
+}
+
+ms_rc msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena, ms_str *dir_out,
+                  ms_status *st)
+{
+    *dir_out = (ms_str){NULL, 0};
+    if (!msi_is_insert(script->ast->stmts[statement])) {
+        return MS_OK;
+    }
+    ms_str dir = place_of(script, statement, arena);
+    ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
+    if (wants_checkpoints(script)) {
+        MS_TRY(lock_place(script, st));
+        *dir_out = dir;
+        return MS_OK;
+    }
+    MS_TRY(probe(script, dir, &info, st));
+    if (info.kind == MS_JOB_DIR_UNFINISHED) {
+        *dir_out = dir;
+    }
+    return MS_OK;
+}
+
+/* --fresh forgets everything, also what cannot be read. */
+static ms_rc forget(const ms_script *script, ms_str dir, ms_status *st)
+{
+    ms_file_info info;
+    MS_TRY(ms_file_stat(dir.ptr, &info, st));
+    if (info.kind == MS_FILE_KIND_NONE) {
+        return MS_OK;
+    }
+    MS_TRY(lock_place(script, st));
+    return ms_job_dir_clear(dir, st);
+}
+
 static ms_rc begin_one(ms_script *script, uint32_t statement, ms_arena *arena, ms_status *st)
 {
     ms_resume resume = script->session->resume;
-    ms_str dir = msi_job_dir(script, statement, arena);
-    if (dir.bytes == 0 || resume == MS_RESUME_YES) {
+    ms_str dir = place_of(script, statement, arena);
+    if (resume == MS_RESUME_FRESH) {
+        return forget(script, dir, st);
+    }
+    ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
+    MS_TRY(probe(script, dir, &info, st));
+    script->has_history |= info.kind != MS_JOB_DIR_EMPTY;
+    if (resume == MS_RESUME_YES) {
         return MS_OK;
     }
-    ms_job_dir_info info;
-    MS_TRY(ms_job_dir_probe(dir, &info, st));
-    if (info.kind == MS_JOB_DIR_UNFINISHED && resume == MS_RESUME_ASK) {
+    if (info.kind == MS_JOB_DIR_UNFINISHED) {
         ms_str name = msi_job_name(script, statement, arena);
         ms_status_set(st, MS_RESUME_REQUIRED, script->ast->stmts[statement]->span,
                       "job \"%.*s\" did not finish and has checkpoint %llu", MS_STR_ARG(name),
                       (unsigned long long)info.checkpoint_id);
         return ms_status_hint(st, "Say --resume to go on from it, or --fresh to start anew.");
     }
-    /* An unfinished one is removed by the job that starts anew, under its lock. */
-    return info.kind == MS_JOB_DIR_COMPLETE ? ms_dir_remove(dir.ptr, st) : MS_OK;
+    return info.kind == MS_JOB_DIR_COMPLETE ? ms_job_dir_clear(dir, st) : MS_OK;
 }
 
 ms_rc msi_script_begin(ms_script *script, ms_status *st)
@@ -101,11 +183,6 @@ ms_rc msi_script_begin(ms_script *script, ms_status *st)
         return MS_OK;
     }
     script->has_begun = true;
-    /* Locked before it is looked at: what another run is busy with is not unfinished. */
-    const ms_settings *settings = script->session->settings;
-    bool uses_data_dir = !ms_settings_value(settings, MS_SETTING_CHECKPOINT_DIR).has_value &&
-                         ms_settings_value(settings, MS_SETTING_CHECKPOINT_INTERVAL).i64 > 0;
-    MS_TRY(uses_data_dir ? msi_engine_lock_data(script->session->engine, st) : MS_OK);
     ms_arena arena;
     ms_arena_init(&arena, 0);
     ms_rc rc = MS_OK;
@@ -116,13 +193,15 @@ ms_rc msi_script_begin(ms_script *script, ms_status *st)
     return rc;
 }
 
-/* --resume is about a job: there must be checkpoints, and a name that is its own. */
-static ms_rc check_resumable(const ms_script *script, uint32_t statement, ms_str dir, ms_status *st)
+/* --resume is about a job: there must be something to go on from, or checkpoints to go on from next
+ * time, and a name that is its own. */
+static ms_rc check_resumable(const ms_script *script, uint32_t statement, ms_status *st)
 {
     const ms_settings *settings = script->session->settings;
     ms_span span = script->ast->stmts[statement]->span;
-    if (dir.bytes == 0) {
-        ms_status_set(st, MS_MISSING_OPTION, span, "a job without checkpoints cannot be resumed");
+    if (!wants_checkpoints(script) && !script->has_history) {
+        ms_status_set(st, MS_MISSING_OPTION, span,
+                      "there is no checkpoint to resume from, and checkpoints are off");
         return ms_status_hint(st, "Turn them on with --checkpoint-interval, as in the run before.");
     }
     if (ms_str_equals(script->source.name, ms_str_lit("-")) &&
@@ -137,10 +216,9 @@ static ms_rc check_resumable(const ms_script *script, uint32_t statement, ms_str
 static ms_rc find_complete(const ms_script *script, uint32_t statement, ms_arena *arena,
                            bool *complete_out, ms_status *st)
 {
-    ms_str dir = msi_job_dir(script, statement, arena);
-    MS_TRY(check_resumable(script, statement, dir, st));
+    MS_TRY(check_resumable(script, statement, st));
     ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-    MS_TRY(ms_job_dir_probe(dir, &info, st));
+    MS_TRY(probe(script, place_of(script, statement, arena), &info, st));
     *complete_out = info.kind == MS_JOB_DIR_COMPLETE;
     return MS_OK;
 }

@@ -14,7 +14,9 @@
  *       -> renamed -> directory synced -> commit
  *
  * Whatever no kept manifest names is an orphan of a checkpoint that was given up, and is swept
- * after the next complete one and at recovery.
+ * after the next complete one and at recovery. Only plain files whose whole name is one of these
+ * forms are ever removed: the directory may be one that a user keeps other things in. LOCK stays,
+ * see os/lockfile.c.
  */
 #include "runtime/runtime_priv.h"
 
@@ -75,16 +77,53 @@ static ms_checkpoint_id id_at_end(ms_str name)
     return id;
 }
 
-static bool is_manifest(ms_str name)
+/* Takes up to max digits, also a to f when is_hex; false when there are fewer than min. */
+static bool take_digits(ms_str *rest, size_t min, size_t max, bool is_hex)
 {
-    return ms_str_starts_with(name, ms_str_lit("manifest-")) && id_at_end(name) > 0;
+    size_t count = 0;
+    while (count < rest->bytes && count < max) {
+        char c = rest->ptr[count];
+        if (!((c >= '0' && c <= '9') || (is_hex && c >= 'a' && c <= 'f'))) {
+            break;
+        }
+        count++;
+    }
+    *rest = ms_str_slice(*rest, count, rest->bytes);
+    return count >= min;
 }
 
+static bool take_text(ms_str *rest, ms_str text)
+{
+    if (!ms_str_starts_with(*rest, text)) {
+        return false;
+    }
+    *rest = ms_str_slice(*rest, text.bytes, rest->bytes);
+    return true;
+}
+
+/* True for the names that this file gives, to their last byte. */
 static bool is_ours(ms_str name)
 {
-    return ms_str_starts_with(name, ms_str_lit("manifest-")) ||
-           ms_str_starts_with(name, ms_str_lit("state-")) ||
-           ms_str_starts_with(name, ms_str_lit("progress"));
+    ms_str rest = name;
+    if (take_text(&rest, ms_str_lit("state-"))) {
+        return take_digits(&rest, 16, 16, true) && take_text(&rest, ms_str_lit("-")) &&
+               take_digits(&rest, 3, 10, false) && take_text(&rest, ms_str_lit("-")) &&
+               take_digits(&rest, ID_DIGITS, ID_DIGITS, false) && rest.bytes == 0;
+    }
+    if (take_text(&rest, ms_str_lit("manifest-"))) {
+        if (!take_digits(&rest, ID_DIGITS, ID_DIGITS, false)) {
+            return false;
+        }
+    } else if (!take_text(&rest, ms_str_lit("progress"))) {
+        return false;
+    }
+    return rest.bytes == 0 || ms_str_equals(rest, ms_str_lit(".tmp"));
+}
+
+static bool is_manifest(ms_str name)
+{
+    return is_ours(name) && ms_str_starts_with(name, ms_str_lit("manifest-")) &&
+           id_at_end(name) > 0;
 }
 
 static ms_rc list(ms_str dir, ms_arena *arena, const ms_dir_entry **entries_out, size_t *count_out,
@@ -139,6 +178,13 @@ void msi_store_close(msi_store *store)
     ms_buf_release(&store->bytes);
 }
 
+/* The way out of damage, and what it does not undo. */
+static ms_rc hint_fresh(ms_status *st)
+{
+    return ms_status_hint(st, "Start anew with --fresh; what the job has committed before, files "
+                              "for instance, is not taken back.");
+}
+
 /* ---- The progress record ---- */
 
 static ms_rc encode_progress(const msi_progress *progress, ms_buf *out, ms_status *st)
@@ -183,6 +229,10 @@ static ms_rc read_progress(ms_str dir, msi_progress *progress_out, ms_status *st
         rc = decode_progress(ms_buf_view(&bytes), progress_out, st);
     }
     ms_buf_release(&bytes);
+    if (rc == MS_CORRUPT_DATA) {
+        ms_status_detail(st, "file \"%s\"", path);
+        return hint_fresh(st);
+    }
     return rc;
 }
 
@@ -244,7 +294,7 @@ static ms_rc read_manifest(ms_str dir, ms_checkpoint_id id, ms_buf *bytes, ms_ar
     MS_TRY(ms_file_read_all(path, bytes, st));
     if (msi_manifest_decode(ms_buf_view(bytes), arena, manifest_out, st) != MS_OK) {
         ms_status_detail(st, "file \"%s\"", path);
-        return ms_status_hint(st, "Start anew with --fresh.");
+        return hint_fresh(st);
     }
     return MS_OK;
 }
@@ -265,7 +315,7 @@ ms_rc msi_store_read_file(const msi_store *store, const msi_state_file *file, ms
     ms_str bytes = {out->ptr + before, out->bytes - before};
     if (bytes.bytes != file->bytes || ms_crc32c(0, bytes) != file->crc) {
         ms_status_set(st, MS_CORRUPT_DATA, ms_span_none, "state file \"%s\" fails its check", path);
-        return ms_status_hint(st, "Start anew with --fresh.");
+        return hint_fresh(st);
     }
     return MS_OK;
 }
@@ -385,7 +435,9 @@ static ms_rc remove_others(const kept_names *kept, ms_str dir, ms_status *st)
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < count; i++) {
             ms_str name = entries[i].name;
-            if (is_ours(name) && !is_kept(kept, name) && is_manifest(name) == (round == 0)) {
+            bool is_file = entries[i].kind == MS_FILE_KIND_FILE;
+            if (is_file && is_ours(name) && !is_kept(kept, name) &&
+                is_manifest(name) == (round == 0)) {
                 MS_TRY(remove_file(dir, name, st));
                 removed = true;
             }
@@ -446,4 +498,24 @@ ms_rc msi_store_finish(ms_str dir, const msi_progress *progress, ms_status *st)
 ms_rc msi_store_clear(ms_str dir, ms_status *st)
 {
     return msi_store_sweep(dir, NULL, 0, st);
+}
+
+static ms_rc clear_existing(ms_str dir, ms_status *st)
+{
+    msi_store store = {0};
+    ms_rc rc = msi_store_open(&store, dir, st);
+    if (rc == MS_OK) {
+        rc = msi_store_clear(dir, st);
+    }
+    msi_store_close(&store);
+    return rc;
+}
+
+ms_rc ms_job_dir_clear(ms_str dir, ms_status *st)
+{
+    char path[MSI_PATH_BYTES];
+    ms_file_info info;
+    MS_TRY(msi_store_path(dir, (ms_str){0}, path, st));
+    MS_TRY(ms_file_stat(path, &info, st));
+    return info.kind == MS_FILE_KIND_NONE ? MS_OK : clear_existing(dir, st);
 }

@@ -641,7 +641,7 @@ case_resume_wants_checkpoints_and_a_name() {
     printf '%b' "$(printer p)\nINSERT INTO p VALUES (1);" >s.sql
     ms run s.sql --resume
     status_is 1
-    err_has 'error[MISSING_OPTION]: a job without checkpoints cannot be resumed'
+    err_has 'error[MISSING_OPTION]: there is no checkpoint to resume from, and checkpoints are off'
     "$program" run - --resume --checkpoint-interval 1s <s.sql >out 2>err
     status=$?
     status_is 1
@@ -652,6 +652,75 @@ case_resume_wants_checkpoints_and_a_name() {
     err_has '+I[1]'
     ms run s.sql --fresh
     status_is 0
+}
+case_unfinished_job_is_noticed_without_an_interval() {
+    printf '%b' "$(numbers g 200 100)\n$(printer p)\n$(files o made)\n$(files e ends)\nINSERT INTO o SELECT id FROM g;\nINSERT INTO e VALUES (1);" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    kill -9 $pid
+    wait $pid 2>wait.err
+    ms run s.sql
+    status_is 1
+    err_has 'error[RESUME_REQUIRED]: job "s-1" did not finish'
+    ms run s.sql --resume
+    status_is 0
+    [ "$(cat made/part-* | sort -u | wc -l)" = 100 ] || fail "$(cat made/part-* | sort -u | wc -l) different rows"
+    [ "$(cat made/part-* | wc -l)" = 100 ] || fail "$(cat made/part-* | wc -l) rows"
+    [ "$(cat ends/part-* | wc -l)" = 1 ] || fail 'the job behind it, which had not begun, has not run'
+    [ ! -e millstream-data/checkpoints/s-2 ] || fail 'a job has checkpoints that nobody asked for'
+    ms run s.sql
+    status_is 0
+    ms run s.sql --resume
+    status_is 1
+    err_has 'error[MISSING_OPTION]'
+}
+case_fresh_forgets_without_an_interval() {
+    printf '%b' "$(numbers g 200 60)\n$(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    stop_with INT
+    newest=$(ls millstream-data/checkpoints/s-1/manifest-* | tail -1)
+    printf damage >"$newest"
+    ms run s.sql --resume
+    status_is 1
+    err_has 'error[CORRUPT_DATA]'
+    err_has 'Start anew with --fresh; what the job has committed before, files for instance, is not taken back.'
+    rm -r made
+    ms run s.sql --fresh
+    status_is 0
+    [ "$(cat made/part-* | wc -l)" = 60 ] || fail "$(cat made/part-* | wc -l) rows"
+    ! ls millstream-data/checkpoints/s-1/manifest-* >ls.out 2>&1 || fail "$(cat ls.out)"
+    ms run s.sql
+    status_is 0
+}
+case_files_that_are_not_a_jobs_are_left_alone() {
+    mkdir -p precious/mine/state-of-things.d
+    for name in notes progress.md state-of-things manifest-1 mine/notes mine/manifest-final mine/progress.txt; do echo kept >precious/$name; done
+    script "SET 'pipeline.name' = '';\n$(printer p)\nINSERT INTO p VALUES (1);" --checkpoint-interval 1s --checkpoint-dir precious
+    status_is 1
+    err_has "error[INVALID_OPTION]: setting \"pipeline.name\" cannot be empty"
+    err_has s.sql:1:23
+    for mode in '' '' --fresh --resume; do
+        script "SET 'pipeline.name' = 'mine';\n$(printer p)\nINSERT INTO p VALUES (1);" --checkpoint-interval 1s --checkpoint-dir precious $mode
+        status_is 0
+    done
+    [ -e precious/mine/progress ] || fail "not a job's directory: $(ls precious/mine)"
+    [ -d precious/mine/state-of-things.d ] || fail 'a directory is gone'
+    [ "$(grep -rlx kept precious | wc -l)" = 7 ] || fail "$(find precious)"
+}
+case_jobs_with_slashes_in_their_names_do_not_meet() {
+    for name in a/b a_b a%2Fb ..; do
+        script "SET 'pipeline.name' = '$name';\n$(printer p)\nINSERT INTO p VALUES (1);" --checkpoint-interval 1s --checkpoint-dir cp
+        status_is 0
+    done
+    [ "$(ls cp | LC_ALL=C sort | tr '\n' ' ')" = '%2E. a%252Fb a%2Fb a_b ' ] || fail "$(ls cp)"
+}
+case_interval_below_a_millisecond() {
+    ms run a.sql --checkpoint-interval 1ns
+    usage_error 'setting "execution.checkpointing.interval" cannot be "1ns": the shortest duration is 1 ms'
+    script "SET 'execution.checkpointing.interval' = '999 micros';"
+    status_is 1
+    err_has 'error[INVALID_OPTION]'
 }
 case_second_signal_ends_what_cannot_stop() {
     # Nobody reads the pipe: the printing hangs in a write.

@@ -15,7 +15,9 @@ static void check_name(engine_host *h, const char *script_name, const char *sql,
     ms_arena_init(&arena, 0);
     ms_script *script = host_parse(h, script_name, sql);
     assert_str_equal(msi_job_name(script, statement, &arena), name);
-    ms_str got = msi_job_dir(script, statement, &arena);
+    ms_status st = {0};
+    ms_str got = {NULL, 0};
+    assert_ok(msi_job_dir(script, statement, &arena, &got, &st));
     if (dir == NULL) {
         assert_int_equal(got.bytes, 0);
     } else {
@@ -43,10 +45,10 @@ static void a_job_is_named_after_its_script_and_place(void **state)
     check_name(&h, "jobs", TWO_INSERTS, 3, "jobs-2", "data/checkpoints/jobs-2");
     check_name(&h, "jobs", TWO_INSERTS, 2, "jobs-query", NULL);
     set(&h, "execution.checkpointing.dir", path_of("cp"));
-    check_name(&h, ".hidden", TWO_INSERTS, 1, ".hidden-1", "cp/_hidden-1");
+    check_name(&h, ".hidden", TWO_INSERTS, 1, ".hidden-1", "cp/%2Ehidden-1");
     set(&h, "pipeline.name", "../x");
-    check_name(&h, "jobs", TWO_INSERTS, 1, "../x-1", "cp/_._x-1");
-    check_name(&h, "jobs", "INSERT INTO b VALUES (1);", 0, "../x", "cp/_._x");
+    check_name(&h, "jobs", TWO_INSERTS, 1, "../x-1", "cp/%2E.%2Fx-1");
+    check_name(&h, "jobs", "INSERT INTO b VALUES (1);", 0, "../x", "cp/%2E.%2Fx");
     host_close(&h);
 }
 
@@ -75,11 +77,62 @@ static void a_finished_job_is_not_run_again_when_resumed(void **state)
     host_close(&h);
 }
 
+static void only_what_jobs_wrote_is_forgotten(void **state)
+{
+    (void)state;
+    engine_host h;
+    const char *sql = "CREATE TABLE b (i INT) WITH ('connector' = 'blackhole');"
+                      "INSERT INTO b VALUES (1);";
+    const char *const names[] = {"cp/script-1/notes", "cp/script-1/state-of-things",
+                                 "cp/script-1/manifest-1"};
+    ms_status st = {0};
+    assert_ok(ms_dir_create(path_of("cp/script-1"), &st));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_ok(ms_file_replace(path_of(names[i]), ms_str_lit("kept"), &st));
+    }
+    const ms_resume modes[] = {MS_RESUME_ASK, MS_RESUME_ASK, MS_RESUME_FRESH, MS_RESUME_YES};
+    for (size_t run = 0; run < sizeof modes / sizeof *modes; run++) {
+        host_open(&h);
+        set(&h, "execution.checkpointing.dir", path_of("cp"));
+        ms_session_set_resume(h.session, modes[run]);
+        assert_sql(&h, sql, "");
+        host_close(&h);
+    }
+    ms_file_info info;
+    assert_ok(ms_file_stat(path_of("cp/script-1/progress"), &info, &st));
+    assert_int_equal(info.kind, MS_FILE_KIND_FILE);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_ok(ms_file_stat(path_of(names[i]), &info, &st));
+        assert_int_equal(info.kind, MS_FILE_KIND_FILE);
+    }
+}
+
+static void a_plain_run_without_checkpoints_makes_no_directory(void **state)
+{
+    (void)state;
+    engine_host h;
+    const char *sql = "CREATE TABLE b (i INT) WITH ('connector' = 'blackhole');"
+                      "INSERT INTO b VALUES (1);";
+    ms_status st = {0};
+    ms_file_info info;
+    host_open(&h);
+    assert_sql(&h, sql, "");
+    ms_session_set_resume(h.session, MS_RESUME_FRESH);
+    assert_sql(&h, sql, "");
+    ms_session_set_resume(h.session, MS_RESUME_YES);
+    assert_int_equal(host_sql(&h, sql), MS_MISSING_OPTION);
+    host_close(&h);
+    assert_ok(ms_file_stat(path_of("data"), &info, &st));
+    assert_int_equal(info.kind, MS_FILE_KIND_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         scratch_test(a_job_is_named_after_its_script_and_place),
         scratch_test(a_finished_job_is_not_run_again_when_resumed),
+        scratch_test(only_what_jobs_wrote_is_forgotten),
+        scratch_test(a_plain_run_without_checkpoints_makes_no_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,41 @@ static void a_sweep_keeps_what_kept_manifests_name(void **state)
     fixture_release(&f);
 }
 
+static void clearing_takes_the_lock_and_leaves_foreign_names(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    ms_status st = {0};
+    const char *const foreign[] = {
+        "manifest-",       "manifest-00000000000000000007.bak",
+        "manifest-7",      "notes",
+        "progress.md",     "state-000000000000004D-000-00000000000000000001",
+        "state-of-things",
+    };
+    write_checkpoint(&f, 1, (ms_checkpoint_id[]){1}, 1);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        assert_ok(msi_store_write_file(f.store.dir, ms_str_cstr(foreign[i]), ms_str_lit("x"), &st));
+    }
+    assert_ok(msi_store_write_file(f.store.dir, ms_str_lit("progress.tmp"), ms_str_lit("x"), &st));
+    assert_ok(msi_store_write_file(f.store.dir, ms_str_lit("manifest-00000000000000000002.tmp"),
+                                   ms_str_lit("x"), &st));
+    assert_int_equal(ms_job_dir_clear(f.store.dir, &st), MS_JOB_RUNNING);
+    ms_status_clear(&st);
+    msi_store_close(&f.store);
+    assert_ok(ms_job_dir_clear(f.store.dir, &st));
+    expect_names(&f, "LOCK\n"
+                     "manifest-\n"
+                     "manifest-00000000000000000007.bak\n"
+                     "manifest-7\n"
+                     "notes\n"
+                     "progress.md\n"
+                     "state-000000000000004D-000-00000000000000000001\n"
+                     "state-of-things\n");
+    assert_ok(ms_job_dir_clear(ms_str_lit("./no-such-directory"), &st));
+    fixture_release(&f);
+}
+
 static void the_newest_manifest_is_found_and_read(void **state)
 {
     (void)state;
@@ -211,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_keeps_what_kept_manifests_name),
+        cmocka_unit_test(clearing_takes_the_lock_and_leaves_foreign_names),
         cmocka_unit_test(the_newest_manifest_is_found_and_read),
         cmocka_unit_test(the_progress_record_takes_the_place_of_checkpoints),
         cmocka_unit_test(a_damaged_progress_record_is_refused),
