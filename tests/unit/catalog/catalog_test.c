@@ -2,13 +2,9 @@
 /*
  * Tables and views by name: hiding, dropping, hints, order.
  */
-#include "catalog/catalog.h"
+#include "testing.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "catalog/catalog.h"
 
 static const ms_table *make(ms_catalog *catalog, const char *name, bool is_view, bool is_temporary)
 {

@@ -2,13 +2,9 @@
 /*
  * Options: patterns, kinds, ranges, unknown, missing and unsupported keys, prefixes.
  */
-#include "catalog/option.h"
+#include "testing.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "catalog/option.h"
 
 static const ms_option_desc descs[] = {
     {.key = "connector", .kind = MS_OPT_STRING, .required = true},

@@ -2,13 +2,9 @@
 /*
  * Connectors and formats by name.
  */
-#include "catalog/connector.h"
+#include "testing.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "catalog/connector.h"
 
 static void what_was_added_is_found_with_its_service(void **state)
 {

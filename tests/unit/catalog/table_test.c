@@ -2,13 +2,9 @@
 /*
  * The three schemas of a table, and its options.
  */
-#include "catalog/table.h"
+#include "testing.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "catalog/table.h"
 
 static void each_face_sees_its_columns(void **state)
 {
