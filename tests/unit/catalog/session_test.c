@@ -2,13 +2,9 @@
 /*
  * Settings: levels, classes of keys, values checked when set.
  */
-#include "catalog/session.h"
+#include "testing.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "catalog/session.h"
 
 static ms_rc set(ms_settings *settings, ms_set_level level, const char *key, const char *value,
                  ms_set_note *note, ms_status *st)
