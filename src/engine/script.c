@@ -66,6 +66,12 @@ uint32_t ms_script_statement_count(const ms_script *script)
     return script->ast != NULL ? script->ast->stmt_count : 0;
 }
 
+ms_span ms_script_statement_span(const ms_script *script, uint32_t statement)
+{
+    return statement < ms_script_statement_count(script) ? script->ast->stmts[statement]->span
+                                                         : ms_span_none;
+}
+
 static ms_execution *execution_create(ms_script *script, uint32_t statement)
 {
     ms_execution *execution = ms_mem_calloc(1, sizeof *execution);
