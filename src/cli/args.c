@@ -10,6 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#define OPTION_COLUMNS 32 /* of an option and what it takes, in the usage */
+
+/* Behind the option in its column; below it when the option is longer than that. */
+static void print_help_of(size_t option_bytes, const char *help)
+{
+    if (option_bytes > OPTION_COLUMNS) {
+        printf("\n%*s %s\n", 2 + OPTION_COLUMNS, "", help);
+    } else {
+        printf("%*s %s\n", OPTION_COLUMNS - (int)option_bytes, "", help);
+    }
+}
+
 void msi_print_usage(const msi_command *command)
 {
     printf("usage: millstream %s %s%s\n\n%s\n", command->name, command->operands,
@@ -17,9 +29,9 @@ void msi_print_usage(const msi_command *command)
     for (size_t i = 0; i < command->flag_count; i++) {
         const msi_flag *flag = &command->flags[i];
         if (!flag->unsupported) {
-            char left[48];
-            snprintf(left, sizeof left, "%s %s", flag->name, flag->arg != NULL ? flag->arg : "");
-            printf("%s  %-32s %s\n", i == 0 ? "\noptions:\n" : "", left, flag->help);
+            const char *arg = flag->arg != NULL ? flag->arg : "";
+            printf("%s  %s %s", i == 0 ? "\noptions:\n" : "", flag->name, arg);
+            print_help_of(strlen(flag->name) + 1 + strlen(arg), flag->help);
         }
     }
 }

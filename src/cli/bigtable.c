@@ -18,7 +18,7 @@ static const msi_flag flags[] = {
     {"--prefix", "KEY", "show: only rows whose key begins so", false},
     {"--limit", "N", "show: at most so many rows", false},
     {"--data-dir", "DIR", "where the embedded Bigtable lives", false},
-    {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
+    {"--bigtable", "WHERE", "embedded (cloud and HOST:PORT are not built yet)", false},
     {"--quiet", NULL, "no notes on standard error", false},
     {"--split", "KEY", "", true},
     {"--change-stream", "RETENTION", "", true},
@@ -105,8 +105,10 @@ static int take_arg(admin_args *admin, const msi_command *command, const msi_arg
     if (msi_args_is(args, "--family")) {
         return add_family(admin, command, args->value);
     }
-    if (msi_args_is(args, "--limit") && !ms_num_scan_u64(ms_str_cstr(args->value), &admin->limit)) {
-        return msi_usage_error(command, "\"%s\" is no number of rows", args->value);
+    if (msi_args_is(args, "--limit") &&
+        (!ms_num_scan_u64(ms_str_cstr(args->value), &admin->limit) || admin->limit == 0)) {
+        return msi_usage_error(command, "\"%s\" is no number of rows; use a number from 1",
+                               args->value);
     }
     admin->prefix = msi_args_is(args, "--prefix") ? args->value : admin->prefix;
     admin->backend = msi_args_is(args, "--bigtable") ? args->value : admin->backend;
@@ -125,15 +127,15 @@ static ms_rc create_table(admin_args *admin, ms_status *st)
 
 static ms_rc list(admin_args *admin, ms_status *st)
 {
-    return ms_bigtable_list(admin->common.session, ms_str_cstr(admin->path), msi_write_stdout, NULL,
-                            st);
+    return ms_bigtable_list(admin->common.session, ms_str_cstr(admin->path), msi_write_stdout,
+                            &admin->common, st);
 }
 
 static ms_rc show(admin_args *admin, ms_status *st)
 {
     ms_str prefix = admin->prefix != NULL ? ms_str_cstr(admin->prefix) : ms_str_lit("");
     return ms_bigtable_show(admin->common.session, ms_str_cstr(admin->path), prefix, admin->limit,
-                            msi_write_stdout, NULL, st);
+                            msi_write_stdout, &admin->common, st);
 }
 
 static ms_rc count(admin_args *admin, ms_status *st)
@@ -186,7 +188,9 @@ static int act(admin_args *admin, const msi_command *command, const admin_action
         status = admin->backend == NULL ? MSI_EXIT_OK
                                         : msi_apply_setting(&admin->common, command,
                                                             "bigtable.backend", admin->backend);
-        if (status == MSI_EXIT_OK && action->act(admin, &st) != MS_OK) {
+        if (status == MSI_EXIT_OK &&
+            (action->act(admin, &st) != MS_OK ||
+             msi_output_status(admin->common.output_errno, &st) != MS_OK)) {
             status = MSI_EXIT_FAILED;
         }
     }

@@ -68,6 +68,7 @@ typedef struct msi_common {
     const char *data_dir;
     bool quiet;
     bool json_errors;
+    int output_errno; /* why msi_write_stdout returned false; 0: it has not */
     ms_engine *engine;
     ms_session *session;
 } msi_common;
@@ -87,8 +88,17 @@ void msi_common_notice(void *arg, bool is_essential, const ms_status *notice);
 void msi_print_status(const msi_common *common, const ms_script *script, uint32_t statement,
                       bool warning, const ms_status *st);
 
-/* Writes all bytes to standard output; false when the reader has gone. */
+/*
+ * Writes all bytes to standard output. arg: the msi_common, whose output_errno says why not when it
+ * returns false.
+ */
 bool msi_write_stdout(void *arg, ms_str bytes);
+
+/*
+ * What a failed write to standard output means. A reader that has gone (EPIPE) wants no more: that
+ * is no error. Anything else has lost a result.
+ */
+ms_rc msi_output_status(int errno_value, ms_status *st);
 
 /* Reads a script: a file, or "-" for standard input, at most 16 MiB. */
 ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -67,16 +68,29 @@ void msi_print_status(const msi_common *common, const ms_script *script, uint32_
 
 bool msi_write_stdout(void *arg, ms_str bytes)
 {
-    (void)arg;
+    msi_common *common = arg;
     size_t done = 0;
     while (done < bytes.bytes) {
         ssize_t wrote = write(STDOUT_FILENO, bytes.ptr + done, bytes.bytes - done);
-        if (wrote < 0 && errno != EINTR) {
+        if (wrote >= 0) {
+            done += (size_t)wrote;
+        } else if (errno == EAGAIN) {
+            /* Somebody who shares the descriptor has made it non-blocking. */
+            struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
+            (void)poll(&ready, 1, -1);
+        } else if (errno != EINTR) {
+            common->output_errno = errno;
             return false;
         }
-        done += wrote > 0 ? (size_t)wrote : 0;
     }
     return true;
+}
+
+ms_rc msi_output_status(int errno_value, ms_status *st)
+{
+    return errno_value == 0 || errno_value == EPIPE
+               ? MS_OK
+               : ms_status_set_errno(st, errno_value, "could not write to standard output");
 }
 
 static ms_rc read_all(int fd, const char *path, ms_buf *text, ms_status *st)

@@ -5,9 +5,12 @@
 /* tidy: no-unit-test: tests/cli drives the program through its command line */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const msi_command *const commands[] = {
     &msi_command_run,      &msi_command_check,   &msi_command_explain,
@@ -50,9 +53,42 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-int main(int argc, char **argv)
+/*
+ * A closed standard descriptor would be given to the next file that is opened, and results would be
+ * written into it. /dev/null takes its place, opened the wrong way round: reading standard input or
+ * writing standard output goes on to fail.
+ */
+static bool occupy_standard_descriptors(void)
 {
-    signal(SIGPIPE, SIG_IGN); /* a writer sees EPIPE, and ends quietly */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+            if (open("/dev/null", mode) != fd) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* What printf has left in its buffer: results may still be lost here. */
+static int end_output(int status)
+{
+    bool failed_before = ferror(stdout) != 0;
+    errno = 0;
+    bool failed = fflush(stdout) != 0;
+    int errno_value = failed ? errno : failed_before ? EIO : 0;
+    const msi_common common = {0};
+    ms_status st = {0};
+    if (status != MSI_EXIT_OK || msi_output_status(errno_value, &st) == MS_OK) {
+        return status;
+    }
+    msi_print_status(&common, NULL, 0, false, &st);
+    return MSI_EXIT_FAILED;
+}
+
+static int run_program(int argc, char **argv)
+{
     if (argc < 2) {
         fprintf(stderr, "millstream: the shell is not built yet; run a script with "
                         "\"millstream run FILE.sql\"\ntry: millstream --help\n");
@@ -74,4 +110,14 @@ int main(int argc, char **argv)
         }
     }
     return unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+    if (!occupy_standard_descriptors()) {
+        return MSI_EXIT_FAILED; /* there may be nowhere to say so */
+    }
+    signal(SIGPIPE, SIG_IGN); /* a writer sees EPIPE, and ends quietly */
+    signal(SIGXFSZ, SIG_IGN); /* a writer sees EFBIG, and reports it */
+    return end_output(run_program(argc, argv));
 }

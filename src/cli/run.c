@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 
 #include "base/memory.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -21,7 +22,7 @@
 
 static const msi_flag run_flags[] = {
     {"--data-dir", "DIR", "where the embedded Bigtable and checkpoints live", false},
-    {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
+    {"--bigtable", "WHERE", "embedded (cloud and HOST:PORT are not built yet)", false},
     {"--set", "KEY=VALUE", "a setting, as by SET; a SET of the script wins", false},
     {"--define", "NAME=VALUE", "the value of ${NAME}", false},
     {"--parallelism", "N", "subtasks of an operator", false},
@@ -37,7 +38,7 @@ static const msi_flag run_flags[] = {
 /* What changes a plan or where tables are; nothing runs. */
 static const msi_flag explain_flags[] = {
     {"--data-dir", "DIR", "where the embedded Bigtable lives", false},
-    {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
+    {"--bigtable", "WHERE", "embedded (cloud and HOST:PORT are not built yet)", false},
     {"--set", "KEY=VALUE", "a setting, as by SET; a SET of the script wins", false},
     {"--define", "NAME=VALUE", "the value of ${NAME}", false},
     {"--parallelism", "N", "subtasks of an operator", false},
@@ -108,6 +109,16 @@ static void note_stopped(run_state *run, const ms_execution *execution)
             stats.rows_read);
 }
 
+/* A bounded query that a signal stopped: whoever reads its rows must not take them for all. */
+static void note_stopped_query(run_state *run, const ms_execution *execution)
+{
+    ms_job_stats stats = {.struct_bytes = sizeof stats};
+    ms_execution_stats(execution, &stats);
+    run->bounded_stopped = true;
+    fprintf(stderr, "stopped; the result is not complete: the query had read %" PRIu64 " row%s\n",
+            stats.rows_read, stats.rows_read == 1 ? "" : "s");
+}
+
 static int wait_bounded(run_state *run, uint32_t statement, ms_execution *execution)
 {
     for (;;) {
@@ -135,6 +146,15 @@ static int wait_bounded(run_state *run, uint32_t statement, ms_execution *execut
     }
 }
 
+static int refuse_background(run_state *run, uint32_t statement)
+{
+    ms_status st = {0};
+    ms_status_set(&st, MS_LIMIT, ms_script_statement_span(run->script, statement),
+                  "more than %u INSERTs without an end in a script", BACKGROUND_MAX);
+    ms_status_hint(&st, "A STATEMENT SET runs several INSERTs as one job.");
+    return fail(run, statement, &st);
+}
+
 static int wait_background(run_state *run)
 {
     bool running = run->background_count > 0;
@@ -157,8 +177,19 @@ static int print_result(run_state *run, uint32_t statement, ms_execution *execut
 {
     ms_status st = {0};
     ms_print_options options = {
-        .struct_bytes = sizeof options, .format = run->format, .write = msi_write_stdout};
+        .struct_bytes = sizeof options,
+        .format = run->format,
+        .write = msi_write_stdout,
+        .arg = &run->common,
+    };
     ms_rc rc = ms_execution_print(execution, &options, &st);
+    ms_status output = {0};
+    if (msi_output_status(run->common.output_errno, &output) != MS_OK) {
+        return fail(run, statement, &output);
+    }
+    if (rc == MS_OK && ms_execution_is_bounded(execution) && ms_execution_was_stopped(execution)) {
+        note_stopped_query(run, execution);
+    }
     if (rc == MS_OK || msi_signals_canceled()) {
         return MSI_EXIT_OK;
     }
@@ -183,9 +214,12 @@ static int print_plan(run_state *run, uint32_t statement, ms_execution *executio
         }
         for (uint32_t i = 0; i < rows.count; i++) {
             ms_cell cell = ms_rows_cell(execution, &rows, i, 0);
-            if (!msi_write_stdout(NULL, cell.str) || !msi_write_stdout(NULL, ms_str_lit("\n"))) {
+            if (!msi_write_stdout(&run->common, cell.str) ||
+                !msi_write_stdout(&run->common, ms_str_lit("\n"))) {
                 run->reader_gone = true;
-                return MSI_EXIT_OK;
+                return msi_output_status(run->common.output_errno, &st) == MS_OK
+                           ? MSI_EXIT_OK
+                           : fail(run, statement, &st);
             }
         }
     }
@@ -204,7 +238,9 @@ static int run_statement(run_state *run, uint32_t statement)
                                    : print_result(run, statement, execution);
     } else if (ms_execution_is_job(execution) && ms_execution_is_bounded(execution)) {
         status = wait_bounded(run, statement, execution);
-    } else if (ms_execution_is_job(execution) && run->background_count < BACKGROUND_MAX) {
+    } else if (ms_execution_is_job(execution) && run->background_count == BACKGROUND_MAX) {
+        status = refuse_background(run, statement);
+    } else if (ms_execution_is_job(execution)) {
         run->background[run->background_count] = execution;
         run->background_statement[run->background_count++] = statement;
         return look_at_background(run);

@@ -128,6 +128,8 @@ case_help() {
 case_help_columns_do_not_touch() {
     ms run --help
     ! grep -E '^  --[^ ]+( [A-Z:=]+)? [a-z]' out || fail "an option and its help touch"
+    ms bigtable --help
+    out_has '--family NAME[:raw][:max-versions=N][:max-age=D]'
 }
 case_unknown_command() {
     ms bogus
@@ -739,6 +741,66 @@ case_second_signal_ends_what_cannot_stop() {
     status_is 130
     [ $((SECONDS - before)) -lt 10 ] || fail 'it took too long'
 }
+stopped_query() { # signal, status
+    printf '%b' "$(numbers g 1000 100000)\nSELECT COUNT(*) AS n FROM g;\nSELECT 'next' AS x;" >s.sql
+    for format in json tableau; do
+        start run s.sql --result $format
+        sleep 0.7
+        stop_with "$1"
+        status_is "$2"
+        out_is ''
+        grep -qE '^stopped; the result is not complete: the query had read [0-9]+ rows$' err || fail "$(cat err)"
+    done
+}
+case_sigint_stops_a_bounded_query() { stopped_query INT 130; }
+case_sigterm_stops_a_bounded_query() { stopped_query TERM 143; }
+case_standard_output_that_takes_nothing() {
+    printf 'SELECT 1 AS a;' >s.sql
+    for command in 'run s.sql' 'run s.sql --result csv' 'run s.sql --result tableau' 'explain s.sql' version 'version -v' --help 'run --help'; do
+        "$program" $command >/dev/full 2>err
+        status=$?
+        status_is 1
+        err_has 'error[DISK_FULL]: could not write to standard output'
+        "$program" $command >&- 2>err
+        status=$?
+        status_is 1
+        err_has 'error[IO_ERROR]: could not write to standard output'
+    done
+    for command in version --help; do
+        "$program" $command 2>err | head -0
+        status=${PIPESTATUS[0]}
+        status_is 0
+        err_is ''
+    done
+}
+case_standard_output_beyond_the_size_limit() {
+    printf 'SELECT 1 AS a;' >s.sql
+    for command in 'run s.sql' version; do
+        (ulimit -f 0 && exec "$program" $command >out) 2>&1 | cat >err
+        status=${PIPESTATUS[0]}
+        status_is 1
+        err_has 'error[IO_ERROR]: could not write to standard output'
+    done
+}
+case_closed_descriptors_are_not_given_to_files() {
+    printf '%b' "$stored\nINSERT INTO t VALUES ('a', ROW(1));\nSELECT 'a result of a query' AS x;" >s.sql
+    "$program" run s.sql <&- >&- 2>&-
+    status=$?
+    status_is 1
+    ! grep -rqF 'a result of a query' millstream-data || fail 'a result is in a file of the store'
+    "$program" run - <&- >out 2>err
+    status=$?
+    status_is 1
+    err_has 'error[IO_ERROR]: could not read script'
+}
+case_more_unbounded_inserts_than_run_beside_each_other() {
+    printf '%b' "$(numbers g 1)\nCREATE TABLE b (id BIGINT) WITH ('connector'='blackhole');\n" >s.sql
+    for i in $(seq 257); do echo 'INSERT INTO b SELECT id FROM g;' >>s.sql; done
+    ms run s.sql
+    status_is 1
+    err_has 'error[LIMIT]: more than 256 INSERTs without an end in a script'
+    err_has 's.sql:259:1'
+}
 case_reader_that_goes_away() {
     printf '%b' "$(numbers g 1000)\nSELECT id FROM g;" >s.sql
     "$program" run s.sql 2>err | head -1 >out
@@ -862,6 +924,8 @@ case_bigtable_usage() {
     usage_error '"max-versions=0" is no part of a family'
     ms bigtable create-table p/i/t --split k
     usage_error 'option "--split" is not built yet'
+    ms bigtable show p/i/t --limit 0
+    usage_error '"0" is no number of rows; use a number from 1'
     ms bigtable show p/i/t --limit many
     usage_error '"many" is no number of rows'
 }
