@@ -111,7 +111,7 @@ static void a_plain_run_without_checkpoints_makes_no_directory(void **state)
 {
     (void)state;
     engine_host h;
-    const char *sql = "CREATE TABLE b (i INT) WITH ('connector' = 'blackhole');"
+    const char *sql = "CREATE TABLE IF NOT EXISTS b (i INT) WITH ('connector' = 'blackhole');"
                       "INSERT INTO b VALUES (1);";
     ms_status st = {0};
     ms_file_info info;
