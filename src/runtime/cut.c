@@ -176,7 +176,8 @@ static void start_write(msi_node *node, msi_cut *cut)
     write->job.reply_to = task->env.mailbox;
     write->job.mail.deliver = state_written;
     node->increments = write->is_full ? 0 : node->increments + 1;
-    node->needs_full = false;
+    /* The checkpoint may have been given up before its barrier came here. */
+    node->needs_full = cut->id <= task->aborted;
     cut->parts[node->index].is_writing = true;
     cut->pending++;
     task->pool_jobs++;

@@ -103,6 +103,7 @@ void msi_task_take_command(msi_task *task)
         take_trigger(task, command);
         break;
     case MSI_COMMAND_ABORTED:
+        task->aborted = command->checkpoint;
         for (uint32_t n = 0; n < task->node_count; n++) {
             task->nodes[n].needs_full = true;
         }

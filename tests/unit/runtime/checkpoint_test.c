@@ -152,50 +152,159 @@ static void a_job_goes_on_at_another_parallelism(void **state)
     crash_and_resume(4, 2);
 }
 
-/* Cancels a job at a random moment, many times, with checkpoints all the time. */
+/*
+ * Two ways in one job. The first reaches its end and is committed by a checkpoint while the other
+ * goes on; after a crash it does not run again, or its totals would be there twice.
+ */
+static void what_has_finished_does_not_run_again(void **state)
+{
+    (void)state;
+    for (uint32_t after = 1; after <= 2; after++) {
+        fixture f;
+        fixture_init(&f, 1);
+        ms_job_totals totals;
+        ms_status st = {0};
+        uint64_t id = 0;
+        for (uint32_t run = 0; run < 2; run++) {
+            /* Of the short source's splits all rows are below the gate. */
+            uint32_t parallelism = run == 0 ? 1 : after;
+            fake_plan *plan = &f.plan;
+            fake_plan_init(plan, &f.world);
+            const ms_pnode *a = fake_add_source(
+                plan, fake_scan_make(&f.world, 0, 2, GATE, FAKE_COUNT_KEYS), parallelism);
+            const ms_pnode *hash = fake_add_exchange(plan, MS_EXCHANGE_HASH, parallelism, a);
+            const ms_pnode *count = fake_add(plan, MS_PNODE_AGGREGATE, parallelism, hash);
+            fake_add_sink(plan, fake_sink_make(&f.world), parallelism, count);
+            const ms_pnode *b = fake_add_source(
+                plan, fake_scan_make(&f.world, 0, 1, SPLIT_ROWS, FAKE_COUNT_KEYS), parallelism);
+            fake_add_sink(plan, fake_sink_make(&f.world), parallelism, b);
+            atomic_store(&f.world.gate, run == 0 ? GATE : FAKE_GATE_OPEN);
+            ms_job *job = start_job(&f, job_options(&f, MS_JOB_RESUME));
+            if (run == 0) {
+                wait_for_rows(job, 3ull * GATE);
+                /* The endings pass a little after the rows; a checkpoint then sees them. */
+                for (int tries = 0; f.world.totals[0] == 0; tries++) {
+                    assert_true(tries < 1000);
+                    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+                }
+            } else {
+                assert_ok(ms_job_wait(job, 60000, &st));
+                ms_job_totals_now(job, &totals);
+            }
+            ms_job_destroy(job);
+        }
+        assert_int_equal(f.world.totals[0], 2 * GATE);
+        fake_expect_ids(&f.world, 0, SPLIT_ROWS);
+        assert_int_equal(totals.rows_read, SPLIT_ROWS - GATE);
+        assert_int_equal(totals.rows_read_before, 3 * GATE);
+        fixture_release(&f);
+    }
+}
+
+/* A history of runs of one job, each ended at a random moment. */
+typedef struct history {
+    fixture f;
+    ms_env_random random;
+    ms_job_options options;
+    uint32_t parallelism;
+    uint32_t runs;
+    uint64_t newest; /* checkpoint seen */
+} history;
+
+static uint64_t below(history *h, uint64_t bound)
+{
+    return ms_env_random_below(&h->random, bound);
+}
+
+/* Creates the job at another parallelism, or, where a part that has finished does not allow it, at
+ * the one it had. NULL when a fault came in between. */
+static ms_job *create_at_some_parallelism(history *h)
+{
+    ms_status st = {0};
+    ms_job *job = NULL;
+    uint32_t wanted = 1 + (uint32_t)below(h, 3);
+    build_plan(&h->f, wanted);
+    ms_rc rc = ms_job_create(h->f.engine.workers, &h->f.plan.plan, &h->options, &job, &st);
+    if (rc == MS_NOT_SUPPORTED) {
+        ms_status_clear(&st);
+        wanted = h->parallelism;
+        build_plan(&h->f, wanted);
+        rc = ms_job_create(h->f.engine.workers, &h->f.plan.plan, &h->options, &job, &st);
+    }
+    assert_true(rc == MS_OK || ms_env_faults_fired() > 0);
+    h->parallelism = wanted;
+    return job;
+}
+
+/* Arms a failure of the disk for every other run. */
+static void arm_some_fault(history *h)
+{
+    static const char *const points[] = {"file.sync", "file.write", "file.rename", "file.full",
+                                         "checkpoint.after_rename"};
+    char spec[64] = "";
+    ms_status st = {0};
+    if (h->runs % 2 == 1) {
+        snprintf(spec, sizeof(spec), "%s:%u:fail", points[below(h, 5)], 1 + (uint32_t)below(h, 40));
+    }
+    assert_ok(ms_env_faults_set(ms_str_cstr(spec), &st));
+}
+
+static void run_for_a_while(history *h)
+{
+    ms_job *job = create_at_some_parallelism(h);
+    if (job == NULL) {
+        return;
+    }
+    ms_status st = {0};
+    assert_ok(ms_job_start(job, &st));
+    /* After a dozen crashes the job may end. */
+    int64_t wait_ms = (int64_t)below(h, h->runs < 12 ? 30 : 10000);
+    ms_rc rc = ms_job_wait(job, wait_ms, &st);
+    assert_true(rc == MS_OK || st.retriable || ms_env_faults_fired() > 0);
+    ms_job_totals totals;
+    ms_job_totals_now(job, &totals);
+    assert_true(totals.checkpoint_id >= h->newest);
+    h->newest = totals.checkpoint_id;
+    ms_job_destroy(job);
+}
+
+/* One run with an engine of its own, so that faults are armed while no thread runs. */
+static bool run_once(history *h)
+{
+    ms_status st = {0};
+    ms_job_dir_info info;
+    arm_some_fault(h);
+    fake_engine_init(&h->f.engine, 2);
+    run_for_a_while(h);
+    fake_engine_release(&h->f.engine);
+    assert_ok(ms_env_faults_set((ms_str){0}, &st));
+    h->runs++;
+    assert_ok(ms_job_dir_probe(h->f.dir, &info, &st));
+    return info.kind == MS_JOB_DIR_COMPLETE;
+}
+
+/* Cancels a job at a random moment, many times, with checkpoints all the time, at changing
+ * parallelism and on a disk that fails now and then. */
 static void crashes_at_any_moment_lose_and_repeat_nothing(void **state)
 {
     (void)state;
-    uint64_t runs = getenv("MS_NIGHTLY") != NULL ? 100 : 6;
-    for (uint64_t seed = 1; seed <= runs; seed++) {
-        fixture f;
-        fixture_init(&f, 2);
-        f.world.seed = seed;
-        f.world.is_wild = true;
-        ms_env_random random;
-        ms_env_random_init(&random, seed);
-        ms_job_options options = job_options(&f, MS_JOB_RESUME);
-        options.checkpoint_interval_ms = 1;
-        options.checkpoint_full_every = 3;
-        options.batch_rows = 7;
-        options.ring_slots = 2;
-        options.pool_batches = 2;
-        ms_job_state ended = MS_JOB_STATE_CREATED;
-        uint64_t newest = 0;
-        for (int run = 0; ended != MS_JOB_STATE_FINISHED; run++) {
-            ms_job *job = start_job(&f, options);
-            ms_status st = {0};
-            int64_t wait_ms = (int64_t)ms_env_random_below(&random, run < 12 ? 30 : 10000);
-            ms_rc rc = ms_job_wait(job, wait_ms, &st);
-            ended = ms_job_state_now(job);
-            assert_true(rc == MS_OK || st.retriable);
-            ms_job_totals totals;
-            ms_job_totals_now(job, &totals);
-            assert_true(totals.checkpoint_id >= newest);
-            newest = totals.checkpoint_id;
-            ms_job_destroy(job);
-            /* The end may have come between the look and the cancel. */
-            ms_job_dir_info info;
-            ms_status_clear(&st);
-            assert_ok(ms_job_dir_probe(f.dir, &info, &st));
-            if (info.kind == MS_JOB_DIR_COMPLETE) {
-                ended = MS_JOB_STATE_FINISHED;
-            }
-            build_plan(&f, 1 + (uint32_t)ms_env_random_below(&random, 3));
-            fake_current = &f.world;
+    uint64_t histories = getenv("MS_NIGHTLY") != NULL ? 200 : 10;
+    for (uint64_t seed = 1; seed <= histories; seed++) {
+        history h = {.parallelism = 1};
+        fake_world_init(&h.f.world, seed);
+        h.f.dir = fake_dir(&h.f.world);
+        h.f.world.is_wild = true;
+        ms_env_random_init(&h.random, seed);
+        h.options = job_options(&h.f, MS_JOB_RESUME);
+        h.options.checkpoint_interval_ms = 1;
+        h.options.checkpoint_full_every = 3;
+        h.options.batch_rows = 7;
+        h.options.ring_slots = 2;
+        h.options.pool_batches = 2;
+        while (!run_once(&h)) {
         }
-        expect_result(&f);
-        fixture_release(&f);
+        expect_result(&h.f);
+        fake_world_release(&h.f.world);
     }
 }
 
@@ -363,7 +472,7 @@ static void a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows(
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
     ms_job_options options = job_options(&f, MS_JOB_ASK);
-    options.checkpoint_timeout_ms = 50;
+    options.checkpoint_timeout_ms = 100;
     options.checkpoint_failures_max = 100;
     ms_job *job = start_job(&f, options);
     wait_for_rows(job, 4ull * GATE);
@@ -372,17 +481,23 @@ static void a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows(
     ms_mutex_unlock(&f.world.mutex);
     uint64_t id = 0;
     assert_int_equal(ms_job_checkpoint(job, 60000, &id, &st), MS_LIMIT);
-    assert_non_null(strstr(st.message, "not complete after 50 ms"));
+    assert_non_null(strstr(st.message, "not complete after 100 ms"));
     assert_int_equal(f.world.id_count, 0);
     /* Rows go on meanwhile: a barrier waits for nobody. */
     fake_open_gate(&f.world, 2 * GATE);
     wait_for_rows(job, 8ull * GATE);
     fake_unhang(&f.world);
-    ms_status_clear(&st);
-    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    /* On a busy machine a sound checkpoint may take too long as well. */
+    for (int tries = 0; id == 0; tries++) {
+        assert_true(tries < 100);
+        ms_status_clear(&st);
+        if (ms_job_checkpoint(job, 60000, &id, &st) != MS_OK) {
+            assert_int_equal(st.code, MS_LIMIT);
+        }
+    }
     ms_job_totals totals;
     ms_job_totals_now(job, &totals);
-    assert_int_equal(totals.checkpoints_aborted, 1);
+    assert_true(totals.checkpoints_aborted >= 1);
     ms_mutex_lock(&f.world.mutex);
     assert_int_equal(f.world.id_count, 8ull * GATE);
     ms_mutex_unlock(&f.world.mutex);
@@ -585,6 +700,7 @@ int main(void)
         cmocka_unit_test(a_process_killed_at_any_marked_point_goes_on),
         cmocka_unit_test(a_job_goes_on_from_its_checkpoint),
         cmocka_unit_test(a_job_goes_on_at_another_parallelism),
+        cmocka_unit_test(what_has_finished_does_not_run_again),
         cmocka_unit_test(crashes_at_any_moment_lose_and_repeat_nothing),
         cmocka_unit_test(an_unfinished_job_asks),
         cmocka_unit_test(a_job_that_reached_its_end_leaves_a_progress_record_only),

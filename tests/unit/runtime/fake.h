@@ -12,6 +12,7 @@
  *              it writes a file per committable instead, so that a process that was killed can be
  *              looked at.
  *     calc     in place of CALC: passes every row on in one of several ways, at random.
+ *     mark     in place of WATERMARK: emits the largest id as the watermark behind every batch.
  *     count    in place of AGGREGATE: counts rows and sums ids in a value table, by key modulo 16,
  *              and emits {count, sum, "total"} for each at its end.
  *
@@ -822,6 +823,40 @@ static const ms_op_class fake_calc_class = {.name = "FakeCalc",
                                             .before_barrier = fake_calc_before_barrier,
                                             .close = fake_calc_close};
 
+/* ---- mark ---- */
+
+typedef struct fake_mark {
+    ms_op op;
+    ms_batch frame;
+} fake_mark;
+
+static ms_rc fake_mark_open(ms_op *op, ms_op_ctx *ctx)
+{
+    (void)op;
+    (void)ctx;
+    return MS_OK;
+}
+
+static ms_step fake_mark_batch(ms_op *op, uint32_t input, const ms_batch *batch)
+{
+    (void)input;
+    fake_mark *self = (fake_mark *)op;
+    uint32_t last = ms_batch_row(batch, ms_batch_live(batch) - 1);
+    int64_t id = MS_VEC_DATA(&batch->columns[0], int64_t)[last];
+    ms_batch_frame(&self->frame, batch, batch->columns, batch->column_count);
+    ms_op_emit(op, 0, &self->frame);
+    ms_op_emit_watermark(op, id);
+    return MS_DONE;
+}
+
+static void fake_mark_close(ms_op *op)
+{
+    (void)op;
+}
+
+static const ms_op_class fake_mark_class = {
+    .name = "FakeMark", .open = fake_mark_open, .batch = fake_mark_batch, .close = fake_mark_close};
+
 /* ---- count ---- */
 
 typedef struct fake_count {
@@ -927,6 +962,12 @@ __attribute__((unused)) static ms_op *fake_make_op(const ms_pnode *node, ms_aren
         calc->op.node = node;
         calc->world = fake_current;
         return &calc->op;
+    }
+    if (node->kind == MS_PNODE_WATERMARK) {
+        fake_mark *mark = ms_arena_new(arena, fake_mark);
+        mark->op.klass = &fake_mark_class;
+        mark->op.node = node;
+        return &mark->op;
     }
     if (node->kind == MS_PNODE_AGGREGATE) {
         fake_count *count = ms_arena_new(arena, fake_count);

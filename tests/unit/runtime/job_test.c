@@ -144,6 +144,49 @@ static void sources_share_the_splits(void **state)
     fixture_release(&f);
 }
 
+/* ---- Watermarks ---- */
+
+static int64_t watermark_of(ms_job *job, ms_pnode_kind kind)
+{
+    for (uint32_t i = 0; i < ms_job_op_count(job); i++) {
+        ms_op_stats stats;
+        ms_job_op_stats(job, i, &stats);
+        if (stats.kind == kind) {
+            return stats.watermark_ms;
+        }
+    }
+    return -1;
+}
+
+/* Two sources of one split each: ids from 0 and from 1000000. */
+static void a_union_passes_the_smallest_watermark_on_and_the_end_the_largest(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    atomic_store(&f.world.gate, 0);
+    const ms_pnode *a = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 500, 10), 1);
+    const ms_pnode *b = fake_add_source(&f.plan, fake_scan_make(&f.world, 1000000, 1, 500, 10), 1);
+    const ms_pnode *both = fake_add_union(&f.plan, 1, fake_add(&f.plan, MS_PNODE_WATERMARK, 1, a),
+                                          fake_add(&f.plan, MS_PNODE_WATERMARK, 1, b));
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, both);
+    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_job_totals totals;
+    assert_int_equal(watermark_of(job, MS_PNODE_UNION), INT64_MIN);
+    fake_open_gate(&f.world, 100);
+    wait_for(job, totals, watermark_of(job, MS_PNODE_UNION) == 99);
+    assert_int_equal(watermark_of(job, MS_PNODE_SINK), 99);
+    fake_open_gate(&f.world, 200);
+    wait_for(job, totals, watermark_of(job, MS_PNODE_SINK) == 199);
+    fake_open_gate(&f.world, FAKE_GATE_OPEN);
+    ms_status st = {0};
+    assert_ok(ms_job_wait(job, 60000, &st));
+    assert_int_equal(watermark_of(job, MS_PNODE_UNION), INT64_MAX);
+    assert_int_equal(watermark_of(job, MS_PNODE_SINK), INT64_MAX);
+    ms_job_destroy(job);
+    fixture_release(&f);
+}
+
 /* ---- Results ---- */
 
 static void build_select(fixture *f, uint64_t rows)
@@ -414,7 +457,99 @@ static void a_running_job_can_be_destroyed(void **state)
     fixture_release(&f);
 }
 
+typedef struct caller {
+    ms_job *job;
+    uint64_t seed;
+} caller;
+
+/* Somebody who asks for this and that. */
+static void ask_at_random(void *arg)
+{
+    const caller *c = arg;
+    ms_env_random random;
+    ms_env_random_init(&random, c->seed);
+    for (int i = 0; i < 6; i++) {
+        ms_status st = {0};
+        uint64_t id = 0;
+        ms_job_totals totals;
+        switch (ms_env_random_below(&random, 8)) {
+        case 0:
+            ms_job_stop(c->job);
+            break;
+        case 1:
+            ms_job_drain(c->job);
+            break;
+        case 2:
+            if (i > 3) {
+                ms_job_cancel(c->job);
+            }
+            break;
+        case 3:
+            ms_job_totals_now(c->job, &totals);
+            break;
+        default:
+            if (ms_job_checkpoint(c->job, 5, &id, &st) != MS_OK) {
+                MS_ASSERT(st.code != MS_INTERNAL);
+            }
+            break;
+        }
+    }
+}
+
+static void any_requests_from_any_threads_end_the_job(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        fixture f;
+        fixture_init(&f, 2);
+        f.world.is_wild = true;
+        build_pipeline(&f, 2, 4000);
+        ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 5,
+                                                     .ring_slots = 2,
+                                                     .pool_batches = 2,
+                                                     .checkpoint_dir = fake_dir(&f.world),
+                                                     .checkpoint_interval_ms = 3});
+        caller callers[2] = {{job, seed * 2}, {job, seed * 2 + 1}};
+        ms_thread threads[2];
+        ms_status st = {0};
+        for (int i = 0; i < 2; i++) {
+            assert_ok(ms_thread_start(&threads[i], "caller", ask_at_random, &callers[i], &st));
+        }
+        ms_rc rc = ms_job_wait(job, 60000, &st);
+        assert_true(rc == MS_OK || (rc == MS_CANCELED && !st.retriable));
+        for (int i = 0; i < 2; i++) {
+            ms_thread_join(&threads[i]);
+        }
+        ms_job_destroy(job);
+        fixture_release(&f);
+    }
+}
+
 /* ---- Failures ---- */
+
+/* The n-th allocation or reservation that may fail does. */
+static void memory_that_is_refused_fails_the_job_or_delays_it(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < 100; i++) {
+        fixture f;
+        ms_status st = {0};
+        char spec[64];
+        uint32_t n = i < 80 ? i / 2 : i * i / 10;
+        snprintf(spec, sizeof(spec), "memory.%s:%u:fail", i % 2 == 0 ? "try" : "reserve", n + 1);
+        assert_ok(ms_env_faults_set(ms_str_cstr(spec), &st));
+        fixture_init(&f, 2);
+        build_pipeline(&f, 2, 4000);
+        ms_rc rc = fake_run(&f.engine, &f.plan, (ms_job_options){.batch_rows = 64}, NULL, &st);
+        assert_true(rc == MS_OK || rc == MS_NO_MEMORY);
+        if (rc == MS_OK) {
+            fake_expect_ids(&f.world, 0, 4000);
+        }
+        fixture_release(&f);
+        ms_status_clear(&st);
+        assert_ok(ms_env_faults_set((ms_str){0}, &st));
+    }
+}
 
 static void a_failure_ends_its_own_job_only(void **state)
 {
@@ -442,7 +577,7 @@ static void a_failure_ends_its_own_job_only(void **state)
     fixture_release(&good);
 }
 
-static void state_beyond_its_budget_fails_by_name(void **state)
+static void a_job_beyond_its_budget_fails_by_name(void **state)
 {
     (void)state;
     fixture f;
@@ -452,9 +587,10 @@ static void state_beyond_its_budget_fails_by_name(void **state)
     const ms_pnode *count = fake_add(&f.plan, MS_PNODE_AGGREGATE, 1, source);
     fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, count);
     ms_status st = {0};
-    ms_job_options options = {.name = ms_str_lit("big"), .state_bytes_max = 200000};
+    ms_job_options options = {.name = ms_str_lit("big"), .memory_bytes_max = 200000};
     assert_int_equal(fake_run(&f.engine, &f.plan, options, NULL, &st), MS_NO_MEMORY);
-    assert_non_null(strstr(st.message, "state of job big"));
+    assert_non_null(strstr(st.message, "job big"));
+    assert_non_null(strstr(st.hint, "millstream.memory.job-limit"));
     fixture_release(&f);
 }
 
@@ -553,6 +689,7 @@ int main(void)
         cmocka_unit_test(pipelines_give_the_same_at_every_parallelism),
         cmocka_unit_test(every_subtask_of_a_hash_exchange_has_its_own_keys),
         cmocka_unit_test(sources_share_the_splits),
+        cmocka_unit_test(a_union_passes_the_smallest_watermark_on_and_the_end_the_largest),
         cmocka_unit_test(results_come_whole_and_in_order_to_a_slow_caller),
         cmocka_unit_test(a_result_that_nobody_takes_holds_the_job_up_and_can_be_canceled),
         cmocka_unit_test(waiting_for_rows_has_a_timeout),
@@ -565,8 +702,10 @@ int main(void)
         cmocka_unit_test(cancel_emits_and_commits_nothing),
         cmocka_unit_test(requests_before_the_start_count),
         cmocka_unit_test(a_running_job_can_be_destroyed),
+        cmocka_unit_test(any_requests_from_any_threads_end_the_job),
+        cmocka_unit_test(memory_that_is_refused_fails_the_job_or_delays_it),
         cmocka_unit_test(a_failure_ends_its_own_job_only),
-        cmocka_unit_test(state_beyond_its_budget_fails_by_name),
+        cmocka_unit_test(a_job_beyond_its_budget_fails_by_name),
         cmocka_unit_test(rings_live_within_their_budget),
         cmocka_unit_test(too_many_operators_are_refused),
         cmocka_unit_test(an_idle_job_takes_no_turns_and_no_time),
