@@ -295,8 +295,15 @@ typedef struct retirement {
     ms_mail mail;
     msi_worker *worker;
     const void *owner;
-    bool is_done; /* guarded by the mutex of the workers */
+    uint32_t rounds; /* through the mailbox that are left */
+    bool is_done;    /* guarded by the mutex of the workers */
 } retirement;
+
+/*
+ * What was pushed before the request is delivered before it; but such a mail (an event) may wake an
+ * actor, whose mail then stands behind the request. A second round comes after those too.
+ */
+#define RETIREMENT_ROUNDS 2u
 
 static void remove_actors(msi_worker *worker, const void *owner)
 {
@@ -321,6 +328,10 @@ static void deliver_retirement(ms_mail *mail)
 {
     retirement *request = MS_MAIL_OWNER(mail, retirement, mail);
     ms_workers *workers = request->worker->workers;
+    if (--request->rounds > 0) {
+        ms_mailbox_push(&request->worker->mailbox, &request->mail);
+        return;
+    }
     remove_actors(request->worker, request->owner);
     ms_mutex_lock(&workers->mutex);
     request->is_done = true;
@@ -343,8 +354,7 @@ void msi_workers_retire(ms_workers *workers, const void *owner)
         if (!has_thread) {
             continue;
         }
-        /* Wakes that were posted before have been delivered when this is. */
-        retirement request = {.worker = worker, .owner = owner};
+        retirement request = {.worker = worker, .owner = owner, .rounds = RETIREMENT_ROUNDS};
         request.mail.deliver = deliver_retirement;
         ms_mailbox_push(&worker->mailbox, &request.mail);
         ms_mutex_lock(&workers->mutex);

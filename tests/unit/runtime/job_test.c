@@ -442,6 +442,25 @@ static void requests_before_the_start_count(void **state)
     fixture_release(&f);
 }
 
+/* The cancel of destroy meets the end of the job: its event comes to a coordinator that is done. */
+static void a_job_can_be_destroyed_while_it_ends(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    build_select(&f, 10);
+    ms_env_random random;
+    ms_env_random_init(&random, 1);
+    for (int i = 0; i < 2000; i++) {
+        ms_job *job = start_job(&f, (ms_job_options){0});
+        uint64_t pause = ms_env_random_below(&random, 20000);
+        for (volatile uint64_t k = 0; k < pause; k++) {
+        }
+        ms_job_destroy(job);
+    }
+    fixture_release(&f);
+}
+
 static void a_running_job_can_be_destroyed(void **state)
 {
     (void)state;
@@ -701,6 +720,7 @@ int main(void)
         cmocka_unit_test(stop_of_an_unbounded_job_without_checkpoints_commits),
         cmocka_unit_test(cancel_emits_and_commits_nothing),
         cmocka_unit_test(requests_before_the_start_count),
+        cmocka_unit_test(a_job_can_be_destroyed_while_it_ends),
         cmocka_unit_test(a_running_job_can_be_destroyed),
         cmocka_unit_test(any_requests_from_any_threads_end_the_job),
         cmocka_unit_test(memory_that_is_refused_fails_the_job_or_delays_it),
