@@ -6,7 +6,9 @@
 #include "kv/kv.h"
 
 #include "base/env.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "kv/rocks_shim.h"
 #include "os/file.h"
 
 #include <limits.h>
@@ -24,9 +26,6 @@
 #define MEMTABLES_MAX 4
 /* Levels above this many buffers of data begin to be merged; RocksDB's own proportion. */
 #define BASE_LEVEL_BUFFERS 4
-/* RocksDB's informational log: warnings, one file back. */
-#define LOG_LEVEL_WARN 2
-#define LOG_FILES 2
 
 struct ms_kv {
     rocksdb_t *db;
@@ -35,6 +34,7 @@ struct ms_kv {
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write[2]; /* by ms_kv_sync_mode */
     _Atomic int readers;              /* iterators and snapshots: none may outlive the store */
+    _Atomic bool has_failed;          /* a write, sync or flush: RocksDB is not asked again */
 };
 
 struct ms_kv_batch {
@@ -78,6 +78,9 @@ static ms_rc fail(char *error, const char *doing, ms_status *st)
     ms_rc code = error_code(error);
     ms_status_set(st, code, ms_span_none, "could not %s the embedded store", doing);
     ms_status_detail(st, "%s", error);
+    if (code == MS_DISK_FULL) {
+        ms_status_hint(st, "Free space and open the store again; what was acknowledged is in it.");
+    }
     rocksdb_free(error);
     return st->code;
 }
@@ -87,6 +90,40 @@ static ms_rc fail_injected(const char *doing, ms_status *st)
     ms_status_set(st, MS_IO_ERROR, ms_span_none, "could not %s the embedded store", doing);
     ms_status_detail(st, "IO error: injected fault");
     return st->code;
+}
+
+static ms_rc fail_thrown(const char *thrown, ms_status *st)
+{
+    ms_status_set(st, MS_IO_ERROR, ms_span_none, "could not open the embedded store");
+    ms_status_detail(st, "the system refuses a thread or memory: %s", thrown);
+    return ms_status_hint(st, "Raise the limit on address space (ulimit -v) or threads (ulimit "
+                              "-u).");
+}
+
+/* A level below RocksDB's own: what fails is reported by a status, and its warnings are many. */
+void msi_rocks_log_line(bool is_error, const char *text)
+{
+    ms_log_level level = is_error ? MS_LOG_WARN : MS_LOG_INFO;
+    ms_log(level, "kv", "rocksdb", "text=\"%s\"", text);
+}
+
+/*
+ * After a file could not be written RocksDB asserts that nobody writes to it again, and some ways
+ * to its log do not look first: the second failure would end the process.
+ */
+static ms_rc fail_writing(ms_kv *kv, char *error, const char *doing, ms_status *st)
+{
+    atomic_store_explicit(&kv->has_failed, true, memory_order_release);
+    return fail(error, doing, st);
+}
+
+static ms_rc refuse_failed(ms_kv *kv, const char *doing, ms_status *st)
+{
+    if (!atomic_load_explicit(&kv->has_failed, memory_order_acquire)) {
+        return MS_OK;
+    }
+    ms_status_set(st, MS_IO_ERROR, ms_span_none, "could not %s the embedded store", doing);
+    return ms_status_detail(st, "a write has failed before; the store must be opened again");
 }
 
 /* Life. */
@@ -124,8 +161,9 @@ static void set_options(ms_kv *kv, const ms_kv_options *options)
     rocksdb_options_set_max_open_files(to, OPEN_FILES_MAX);
     /* Written files reach the disk in steps of a MiB, not in one burst at their end. */
     rocksdb_options_set_bytes_per_sync(to, 1u << 20);
-    rocksdb_options_set_info_log_level(to, LOG_LEVEL_WARN);
-    rocksdb_options_set_keep_log_file_num(to, LOG_FILES);
+    /* Opening looks into few files only; threads for it are many and may be refused. */
+    rocksdb_options_set_max_file_opening_threads(to, 1);
+    msi_rocks_log_set(to);
     /* No periodic dumps: an idle store costs nothing. */
     rocksdb_options_set_stats_dump_period_sec(to, 0);
     rocksdb_options_set_stats_persist_period_sec(to, 0);
@@ -170,9 +208,11 @@ ms_rc ms_kv_open(const ms_kv_options *options, ms_kv **kv_out, ms_status *st)
     rocksdb_writeoptions_set_sync(kv->write[MS_KV_SYNC], 1);
     set_options(kv, options);
     char *error = NULL;
-    kv->db = rocksdb_open(kv->options, options->path, &error);
-    if (error != NULL) {
-        fail(error, "open", st);
+    char thrown[256];
+    bool is_thrown =
+        !msi_rocks_open(kv->options, options->path, &kv->db, &error, thrown, sizeof(thrown));
+    if (is_thrown || error != NULL) {
+        is_thrown ? fail_thrown(thrown, st) : fail(error, "open", st);
         ms_kv_close(kv);
         return st->code;
     }
@@ -245,10 +285,11 @@ ms_rc ms_kv_write(ms_kv *kv, ms_kv_batch *batch, ms_kv_sync_mode mode, ms_status
     if (ms_env_fault("kv.write")) {
         return fail_injected("write to", st);
     }
+    MS_TRY(refuse_failed(kv, "write to", st));
     char *error = NULL;
     rocksdb_write(kv->db, kv->write[mode], batch->handle, &error);
     if (error != NULL) {
-        return fail(error, "write to", st);
+        return fail_writing(kv, error, "write to", st);
     }
     if (ms_env_fault("kv.written")) {
         return fail_injected("write to", st);
@@ -261,19 +302,21 @@ ms_rc ms_kv_sync(ms_kv *kv, ms_status *st)
     if (ms_env_fault("kv.sync")) {
         return fail_injected("sync", st);
     }
+    MS_TRY(refuse_failed(kv, "sync", st));
     char *error = NULL;
     rocksdb_flush_wal(kv->db, 1, &error);
-    return error != NULL ? fail(error, "sync", st) : MS_OK;
+    return error != NULL ? fail_writing(kv, error, "sync", st) : MS_OK;
 }
 
 ms_rc ms_kv_flush(ms_kv *kv, ms_status *st)
 {
+    MS_TRY(refuse_failed(kv, "flush", st));
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
     rocksdb_flushoptions_set_wait(options, 1);
     char *error = NULL;
     rocksdb_flush(kv->db, options, &error);
     rocksdb_flushoptions_destroy(options);
-    return error != NULL ? fail(error, "flush", st) : MS_OK;
+    return error != NULL ? fail_writing(kv, error, "flush", st) : MS_OK;
 }
 
 void ms_kv_compact(ms_kv *kv, ms_str start, ms_str end)

@@ -15,7 +15,8 @@
  *
  * Errors are environment errors: MS_DISK_FULL, MS_CORRUPT_DATA, MS_DATA_DIR_IN_USE (another open
  * store, in this process too), else MS_IO_ERROR, with RocksDB's text as detail. After a failed
- * write or sync nobody knows what is in the log; the caller stops writing and opens anew.
+ * write, sync or flush nobody knows what is in the log: all later ones fail with MS_IO_ERROR
+ * until the store is opened anew, and reads go on. A store opens on a full disk or fails cleanly.
  *
  * Fault points: "kv.write" fails before anything is written, "kv.written" after it was, "kv.sync"
  * instead of a sync.

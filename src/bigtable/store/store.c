@@ -59,7 +59,9 @@ ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *
 void msi_store_poison(ms_bt_store *store, const ms_status *cause, ms_bt_status *bt)
 {
     const char *reason = cause->detail[0] != '\0' ? cause->detail : cause->message;
-    ms_bt_status_set(bt, MS_BT_UNAVAILABLE, "The outcome of the write is unknown: %s", reason);
+    const char *cure = cause->code == MS_DISK_FULL ? "; free space, then write again" : "";
+    ms_bt_status_set(bt, MS_BT_UNAVAILABLE, "The outcome of the write is unknown: %s%s", reason,
+                     cure);
     ms_mutex_lock(&store->queue_mutex);
     ms_bt_status_set(&store->poison, MS_BT_UNAVAILABLE,
                      "The store takes no writes until it is opened again, because one failed: %s",

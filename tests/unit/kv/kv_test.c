@@ -3,9 +3,13 @@
 #include "testing.h"
 
 #include "base/env.h"
+#include "base/log.h"
 #include "kv/kv.h"
 #include "os/file.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 typedef struct fixture {
@@ -249,6 +253,84 @@ static void fault_points_fail_at_their_place(void **state)
     assert_entries(f, &everything, "after= ");
 }
 
+/* A limit on the length of a file stands for a full disk; RocksDB takes both for a failed write. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void store_whose_log_cannot_grow_fails_and_opens_again(void **state)
+{
+    fixture *f = *state;
+    ms_status st = {0};
+    char value[1024] = {0};
+    memset(value, 'v', sizeof(value) - 1);
+    put(f, "acknowledged", "1");
+    write_batch(f);
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    limit_files(16u << 10);
+    ms_rc rc = MS_OK;
+    for (int i = 0; i < 64 && rc == MS_OK; i++) {
+        put(f, "filling", value);
+        rc = ms_kv_write(f->kv, f->batch, MS_KV_NO_SYNC, &st);
+        ms_kv_batch_reset(f->batch);
+    }
+    assert_int_equal(rc, MS_IO_ERROR);
+    put(f, "after", "1");
+    assert_int_equal(ms_kv_write(f->kv, f->batch, MS_KV_SYNC, &(ms_status){0}), MS_IO_ERROR);
+    assert_int_equal(ms_kv_sync(f->kv, &(ms_status){0}), MS_IO_ERROR);
+    assert_int_equal(ms_kv_flush(f->kv, &(ms_status){0}), MS_IO_ERROR);
+    ms_kv_close(f->kv);
+    limit_files(RLIM_INFINITY);
+    signal(SIGXFSZ, before);
+    open_kv(f);
+    ms_buf found;
+    bool is_found = false;
+    ms_buf_init(&found, 64);
+    ms_status_clear(&st);
+    assert_ok(ms_kv_get(f->kv, ms_str_lit("acknowledged"), &found, &is_found, &st));
+    assert_true(is_found);
+    ms_buf_release(&found);
+}
+
+static void store_keeps_no_log_of_words_in_its_directory(void **state)
+{
+    fixture *f = *state;
+    char path[128];
+    struct stat info;
+    snprintf(path, sizeof(path), "%s/LOG", f->path);
+    assert_int_equal(stat(path, &info), -1);
+}
+
+static void count_line(ms_str line, void *arg)
+{
+    int *count = arg;
+    *count += memmem(line.ptr, line.bytes, "event=rocksdb", 13) != NULL;
+}
+
+static void warnings_of_rocksdb_are_lines_of_the_log(void **state)
+{
+    fixture *f = *state;
+    int count = 0;
+    ms_log_set_sink(count_line, &count);
+    ms_log_set_level(MS_LOG_INFO);
+    put(f, "a", "1");
+    write_batch(f);
+    ms_kv_close(f->kv);
+    /* Half a record at the end of the log is dropped with a warning. */
+    char command[160];
+    snprintf(command, sizeof(command), "for f in %s/*.log; do truncate -s -1 \"$f\"; done",
+             f->path);
+    assert_int_equal(system(command), 0);
+    open_kv(f);
+    ms_log_set_level(MS_LOG_WARN);
+    ms_log_set_sink(NULL, NULL);
+    assert_true(count > 0);
+}
+
 static void close_with_an_iterator(void *arg)
 {
     fixture *f = arg;
@@ -276,6 +358,9 @@ int main(void)
         TEST(missing_store_is_named),
         TEST(damaged_file_is_corrupt_data),
         TEST(fault_points_fail_at_their_place),
+        TEST(store_whose_log_cannot_grow_fails_and_opens_again),
+        TEST(store_keeps_no_log_of_words_in_its_directory),
+        TEST(warnings_of_rocksdb_are_lines_of_the_log),
         TEST(closing_under_an_iterator_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

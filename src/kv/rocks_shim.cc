@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one C++ file of this folder: a subclass of rocksdb::Logger, which the C interface cannot
+ * make, and the guard around opening, which C cannot write. The logger drops what is below a
+ * warning, formats the rest into a bounded line and hands it to C.
+ */
+/* tidy: no-unit-test: exercised through kv_test.c */
+#include "kv/rocks_shim.h"
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+
+#include <rocksdb/env.h>
+
+/* What RocksDB's C interface has in its source and not in its header: a shared pointer. */
+struct rocksdb_logger_t {
+    std::shared_ptr<rocksdb::Logger> rep;
+};
+
+/* A longer line is cut: base/log cuts it too. */
+static constexpr size_t LINE_BYTES = 1024;
+
+class RocksForwarder final : public rocksdb::Logger
+{
+  public:
+    RocksForwarder() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL)
+    {
+    }
+
+    using rocksdb::Logger::Logv;
+
+    void LogHeader(const char *, va_list) override
+    {
+    }
+
+    /* Lines without a level are informational. */
+    void Logv(const char *, va_list) override
+    {
+    }
+
+    __attribute__((format(printf, 3, 0))) void Logv(const rocksdb::InfoLogLevel level,
+                                                    const char *format, va_list args) override
+    {
+        if (level < rocksdb::InfoLogLevel::WARN_LEVEL ||
+            level > rocksdb::InfoLogLevel::FATAL_LEVEL) {
+            return;
+        }
+        char line[LINE_BYTES];
+        if (std::vsnprintf(line, sizeof(line), format, args) < 0) {
+            return;
+        }
+        size_t bytes = std::strlen(line);
+        if (bytes > 0 && line[bytes - 1] == '\n') {
+            line[bytes - 1] = '\0';
+        }
+        msi_rocks_log_line(level >= rocksdb::InfoLogLevel::ERROR_LEVEL, line);
+    }
+
+    /* Nothing to close, and no NotSupported, which the base class answers. */
+    rocksdb::Status CloseImpl() override
+    {
+        return rocksdb::Status::OK();
+    }
+};
+
+extern "C" void msi_rocks_log_set(rocksdb_options_t *options)
+{
+    rocksdb_logger_t logger{std::make_shared<RocksForwarder>()};
+    rocksdb_options_set_info_log(options, &logger);
+}
+
+extern "C" bool msi_rocks_open(const rocksdb_options_t *options, const char *path,
+                               rocksdb_t **db_out, char **error, char *text, size_t text_bytes)
+{
+    *db_out = nullptr;
+    try {
+        *db_out = rocksdb_open(options, path, error);
+        return true;
+    } catch (const std::exception &thrown) {
+        std::snprintf(text, text_bytes, "%s", thrown.what());
+        return false;
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of RocksDB cannot be had through its C interface.
+ *
+ * Its informational log without a file: the file that RocksDB would keep beside the data ends the
+ * process by an assertion when a line is logged after a line did not fit on the disk. The lines go
+ * to base/log instead, and nothing is written below the store's directory that is not data.
+ *
+ * Opening without exceptions: RocksDB starts threads when it opens, and where the system refuses
+ * one, the C interface lets the exception out.
+ *
+ * Private to this folder. Thread: any.
+ */
+#ifndef MS_KV_ROCKS_SHIM_H
+#define MS_KV_ROCKS_SHIM_H
+
+#include <rocksdb/c.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Gives the options a logger of ours, which lives as long as the options and what they opened. */
+void msi_rocks_log_set(rocksdb_options_t *options);
+
+/* What the logger calls, in kv.c: one line of RocksDB's, without a line feed. */
+void msi_rocks_log_line(bool is_error, const char *text);
+
+/*
+ * rocksdb_open, which gives NULL and *error when it fails. False: it threw, text has what, cut to
+ * text_bytes. The half-opened store is lost then: the directory stays locked by this process.
+ */
+bool msi_rocks_open(const rocksdb_options_t *options, const char *path, rocksdb_t **db_out,
+                    char **error, char *text, size_t text_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
