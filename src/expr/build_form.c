@@ -79,7 +79,7 @@ static ms_rc build_searched(ms_expr_builder *b, const ms_expr *const *whens,
     const ms_expr **results = ms_arena_array(b->arena, const ms_expr *, count + 1);
     bool nullable = otherwise == NULL || otherwise->type->nullable;
     for (uint32_t i = 0; i < count; i++) {
-        MS_TRY(condition(b, whens[i], "the condition of WHEN", &children[2 * i]));
+        MS_TRY(condition(b, whens[i], "the condition of WHEN", &children[(size_t)2 * i]));
         results[i] = thens[i];
         nullable = nullable || (thens[i]->type->nullable && !is_guarded(whens[i], thens[i]));
     }
@@ -92,7 +92,7 @@ static ms_rc build_searched(ms_expr_builder *b, const ms_expr *const *whens,
     for (uint32_t i = 0; i < count; i++) {
         children[2 * i + 1] = results[i];
     }
-    children[2 * count] = results[count];
+    children[(size_t)2 * count] = results[count];
     *expr_out = ms_expr_node(b->arena, MS_EXPR_CASE, NULL,
                              ms_type_as_nullable(b->arena, results[0]->type, nullable), children,
                              total, span);

@@ -238,7 +238,7 @@ static ms_rc read_text(reader *r, ms_str *text_out)
 
 static ms_rc read_type(reader *r, const ms_type **type_out)
 {
-    ms_str text;
+    ms_str text = {NULL, 0};
     MS_TRY(read_text(r, &text));
     *type_out = ms_typing_parse(r->arena, text);
     return *type_out != NULL ? MS_OK : corrupt(r, "a type");
@@ -333,7 +333,7 @@ static bool is_in_range(const ms_type *type, ms_i128 number)
 
 static ms_rc read_scalar(reader *r, const ms_type *type, ms_value *out)
 {
-    ms_str text;
+    ms_str text = {NULL, 0};
     MS_TRY(read_text(r, &text));
     if (ms_type_is_character(type)) {
         out->u.str = text;
@@ -529,7 +529,7 @@ static ms_rc read_children(reader *r, ms_expr *expr)
 static ms_rc read_head(reader *r, ms_expr *expr)
 {
     ms_str word = take_word(r);
-    ms_str name;
+    ms_str name = {NULL, 0};
     size_t i = 0;
     while (i < WORD_COUNT && !ms_str_equals(word, ms_str_cstr(words[i].word))) {
         i++;

@@ -175,6 +175,7 @@ static fault eval_kind(const context *c, const ms_expr *expr, ms_value *out)
 {
     switch (expr->kind) {
     case MS_EXPR_COLUMN:
+        MS_ASSERT(c->in->column != NULL);
         *out = c->in->column(c->in->ctx, c->in->arena, expr->index);
         return NULL;
     case MS_EXPR_CONST:

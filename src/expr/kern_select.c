@@ -23,7 +23,7 @@ static inline uint64_t pack(const uint8_t *values, uint32_t count)
     uint64_t bits = 0;
     if (count == 64) {
         for (uint32_t i = 0; i < 8; i++) {
-            bits |= pack8(values + i * 8) << (i * 8);
+            bits |= pack8(values + (size_t)i * 8) << (i * 8);
         }
         return bits;
     }

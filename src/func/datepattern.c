@@ -162,12 +162,11 @@ static bool read_field(const item *it, ms_str text, size_t *at_inout, parsed *ou
     size_t digits = available > it->reserved ? available - it->reserved : 0;
     if (has_fixed_width(it)) {
         digits = available >= it->width ? it->width : 0;
-    } else if (it->width == 4 && !has_sign && digits != 4) {
-        return false;
-    } else if (has_sign && digits <= 4) {
-        return false;
     }
-    if (digits == 0 || digits > DIGITS_MAX - 1) {
+    /* More than four digits of year need the sign, and the sign needs more than four. */
+    bool is_plain_year = it->width == 4 && !has_sign;
+    if (digits == 0 || digits > DIGITS_MAX - 1 || (is_plain_year && digits != 4) ||
+        (has_sign && digits <= 4)) {
         return false;
     }
     int64_t value = number_of(text, at, digits);

@@ -195,6 +195,7 @@ static bool is_division(const interval_state *state)
 
 static bool combine(const interval_state *state, int64_t x, int64_t y, int64_t *out)
 {
+    MS_ASSERT_SLOW(state->combine != NULL);
     return state->combine(x, y, out) &&
            (state->to == MS_PHYS_I64 || (*out >= INT32_MIN && *out <= INT32_MAX));
 }

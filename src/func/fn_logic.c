@@ -79,12 +79,17 @@ static void eval_is(ms_fn_call *call)
     }                                                                                              \
     static ms_rc scalar_##topic(const ms_fn_scalar_call *call, ms_value *out, ms_status *st)       \
     {                                                                                              \
+        static const bool answers[] = {false_answer, true_answer, null_answer};                    \
         (void)st;                                                                                  \
-        out->u.i = call->args[0].is_null                  ? null_answer                            \
-                   : (!(value) || call->args[0].u.i != 0) ? true_answer                            \
-                                                          : false_answer;                          \
+        out->u.i = answers[truth_of(&call->args[0], value)];                                       \
         return MS_OK;                                                                              \
     }
+
+/* 0 FALSE, 1 TRUE, 2 NULL; a test that does not look at the value takes it for TRUE. */
+static int truth_of(const ms_value *value, bool looks)
+{
+    return value->is_null ? 2 : !looks || value->u.i != 0;
+}
 
 IS(is_null, true, false, false, false)
 IS(is_not_null, false, true, true, false)

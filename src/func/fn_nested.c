@@ -193,15 +193,15 @@ static void eval_map(ms_fn_call *call)
     MS_CALL_ROWS(call, row, {
         for (uint32_t i = 0; i < count; i++) {
             keys[i] = (map_key){.place = i};
-            keys[i].key = ms_value_from_vec(arena, call->args[2 * i], row);
+            keys[i].key = ms_value_from_vec(arena, call->args[(size_t)2 * i], row);
         }
         find_equal_keys(keys, count);
         uint32_t start = at;
         for (uint32_t i = 0; i < count; i++) {
             if (keys[i].is_first) {
-                copy_item(arena, &result->children[0], at, end, call->args[2 * i], row);
-                copy_item(arena, &result->children[1], at, end, call->args[2 * keys[i].last + 1],
-                          row);
+                copy_item(arena, &result->children[0], at, end, call->args[(size_t)2 * i], row);
+                copy_item(arena, &result->children[1], at, end,
+                          call->args[(size_t)2 * keys[i].last + 1], row);
                 at++;
             }
         }

@@ -62,7 +62,7 @@ static const entry *sorted_entries(ms_arena *scratch, const ms_value *map)
     uint32_t count = map->item_count / 2;
     entry *list = ms_arena_array(scratch, entry, count);
     for (uint32_t i = 0; i < count; i++) {
-        list[i] = (entry){&map->u.items[2 * i], &map->u.items[2 * i + 1]};
+        list[i] = (entry){&map->u.items[(size_t)2 * i], &map->u.items[(size_t)2 * i + 1]};
     }
     if (count > 1) {
         qsort(list, count, sizeof(entry), compare_keys);

@@ -384,6 +384,9 @@ ms_cast_class ms_typing_cast_class(const ms_type *from, const ms_type *to)
 /* True when a number of the type can have more digits than the decimal holds. */
 static bool overflows_decimal(const ms_type *from, const ms_type *to)
 {
+    if (from->kind == MS_TYPE_BOOLEAN) {
+        return to->precision == to->scale;
+    }
     if (!has_kind(BITS_EXACT, from)) {
         return has_kind(BITS_NUMERIC, from);
     }

@@ -278,6 +278,8 @@ static void nullability_follows_the_cast(void **state)
         {"STRING NOT NULL", "INT", true, true},
         {"BIGINT NOT NULL", "DECIMAL(5, 0)", false, true},
         {"INT NOT NULL", "DECIMAL(10, 0)", false, false},
+        {"BOOLEAN NOT NULL", "DECIMAL(1, 0)", false, false},
+        {"BOOLEAN NOT NULL", "DECIMAL(1, 1)", false, true},
         {"DECIMAL(5, 2) NOT NULL", "DECIMAL(5, 1)", false, false},
         {"DECIMAL(5, 2) NOT NULL", "DECIMAL(4, 1)", false, true}, /* 999.99 becomes 1000.0 */
         {"DECIMAL(5, 2) NOT NULL", "DECIMAL(3, 1)", false, true},

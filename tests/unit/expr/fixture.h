@@ -6,6 +6,8 @@
 #ifndef MS_TESTS_UNIT_EXPR_FIXTURE_H
 #define MS_TESTS_UNIT_EXPR_FIXTURE_H
 
+#include "testing.h"
+
 #include "expr/build.h"
 #include "expr/interp.h"
 #include "expr/program.h"
