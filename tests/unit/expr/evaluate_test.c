@@ -215,14 +215,14 @@ static void programs_agree_with_the_interpreter(void **state)
 {
     (void)state;
     uint64_t first = number_of("MS_TEST_SEED", 1);
-    uint64_t seeds = number_of("MS_TEST_SEEDS", 400);
+    uint64_t seeds = number_of("MS_TEST_SEEDS", 1500);
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         run_seed(seed);
     }
     print_message("%llu values, %llu of them NULL; %llu failures, %llu not in the first row\n",
                   (unsigned long long)counted.values, (unsigned long long)counted.nulls,
                   (unsigned long long)counted.failures, (unsigned long long)counted.late_failures);
-    if (seeds >= 400) {
+    if (seeds >= 1500) {
         assert_true(counted.values > 5000 && counted.nulls > 500);
         assert_true(counted.failures > 20 && counted.late_failures > 10);
     }
