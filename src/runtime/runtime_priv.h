@@ -438,7 +438,7 @@ struct msi_task {
     bool has_ended;  /* and it has left through all tails */
     ms_checkpoint_id last_barrier;
     ms_checkpoint_id aborted; /* the newest checkpoint that was given up */
-    msi_command *commands; /* oldest first */
+    msi_command *commands;    /* oldest first */
     msi_command **commands_end;
     bool wants_halt;
     bool wants_close;
