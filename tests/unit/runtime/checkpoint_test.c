@@ -598,6 +598,56 @@ static void a_failing_disk_gives_checkpoints_up_and_harms_no_row(void **state)
     fail_everywhere("file.rename", false);
 }
 
+/*
+ * A barrier comes to a task after its checkpoint was given up: what the task writes for it belongs
+ * to no checkpoint, so that the next write has to be a full one again.
+ *
+ *     source a -> hash -> count -> sink            its write fails: the checkpoint is given up
+ *     source b -> calc (held) -> hash -> count     its barrier waits behind a batch until then
+ */
+static void a_barrier_that_comes_too_late_spoils_no_chain(void **state)
+{
+    (void)state;
+    fixture f;
+    ms_status st = {0};
+    fake_world_init(&f.world, 1);
+    f.dir = fake_dir(&f.world);
+    fake_plan *plan = &f.plan;
+    fake_plan_init(plan, &f.world);
+    for (uint32_t i = 0; i < 2; i++) {
+        const ms_pnode *source = fake_add_source(
+            plan, fake_scan_make(&f.world, i * SPLIT_ROWS, 1, SPLIT_ROWS, FAKE_COUNT_KEYS), 1);
+        source = i == 1 ? fake_add(plan, MS_PNODE_CALC, 1, source) : source;
+        const ms_pnode *hash = fake_add_exchange(plan, MS_EXCHANGE_HASH, 1, source);
+        fake_add_sink(plan, fake_sink_make(&f.world), 1,
+                      fake_add(plan, MS_PNODE_AGGREGATE, 1, hash));
+    }
+    atomic_store(&f.world.gate, 16);
+    atomic_store(&f.world.hold_calc, true);
+    assert_ok(ms_env_faults_set(ms_str_lit("checkpoint.before_data:1:fail"), &st));
+    fake_engine_init(&f.engine, 2);
+    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    wait_for_rows(job, 32);
+    uint64_t id = 0;
+    assert_int_equal(ms_job_checkpoint(job, 60000, &id, &st), MS_IO_ERROR);
+    fake_sleep_ms(20);
+    atomic_store(&f.world.hold_calc, false);
+    fake_open_gate(&f.world, 16);
+    ms_status_clear(&st);
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    ms_job_destroy(job);
+    fake_engine_release(&f.engine);
+    assert_ok(ms_env_faults_set((ms_str){0}, &st));
+
+    fake_engine_init(&f.engine, 2);
+    atomic_store(&f.world.gate, FAKE_GATE_OPEN);
+    ms_job_totals totals;
+    assert_ok(fake_run(&f.engine, plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
+    assert_int_equal(totals.restored_entries, 2 * FAKE_COUNT_KEYS);
+    assert_int_equal(f.world.totals[0], 2 * SPLIT_ROWS);
+    fixture_release(&f);
+}
+
 static void a_failing_commit_fails_the_job_and_is_made_up_for(void **state)
 {
     (void)state;
@@ -710,6 +760,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows),
         cmocka_unit_test(too_many_failures_in_a_row_fail_the_job),
         cmocka_unit_test(a_failing_disk_gives_checkpoints_up_and_harms_no_row),
+        cmocka_unit_test(a_barrier_that_comes_too_late_spoils_no_chain),
         cmocka_unit_test(a_failing_commit_fails_the_job_and_is_made_up_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@
 
 #include <time.h>
 
-#define FAKE_TASKS_MAX 128u
+#define FAKE_TASKS_MAX 1024u
 #define FAKE_COUNT_KEYS 16u
 #define FAKE_DIRS_MAX 4u
 
@@ -43,11 +43,12 @@ typedef struct fake_world {
     const ms_type *string;
     ms_schema schema;
     uint64_t seed;
-    bool is_wild;          /* calc and sink block, split, copy and answer late, at random */
-    bool hang_persist;     /* writers never finish persist, until it is false again */
-    uint32_t fail_at_id;   /* calc fails when it sees this id; 0: never */
-    uint32_t pool_batches; /* of the reader */
-    uint32_t batch_rows;   /* of the reader; 0: the job's */
+    bool is_wild;           /* calc and sink block, split, copy and answer late, at random */
+    _Atomic bool hold_calc; /* calc takes no batch, until it is false again and the gate moves */
+    bool hang_persist;      /* writers never finish persist, until it is false again */
+    uint32_t fail_at_id;    /* calc fails when it sees this id; 0: never */
+    uint32_t pool_batches;  /* of the reader */
+    uint32_t batch_rows;    /* of the reader; 0: the job's */
     const char *commit_dir;
     ms_mutex mutex;        /* guards all below */
     _Atomic uint64_t gate; /* rows of each split that may be read now */
@@ -82,6 +83,7 @@ __attribute__((unused)) static void fake_world_init(fake_world *world, uint64_t 
     world->schema = (ms_schema){3, columns};
     ms_mutex_init(&world->mutex, MS_RANK_MAILBOX);
     atomic_init(&world->gate, FAKE_GATE_OPEN);
+    atomic_init(&world->hold_calc, false);
 }
 
 __attribute__((unused)) static void fake_world_release(fake_world *world)
@@ -671,6 +673,7 @@ static ms_rc fake_calc_open(ms_op *op, ms_op_ctx *ctx)
     fake_calc *self = (fake_calc *)op;
     ms_env_random_init(&self->random, self->world->seed * 31 + ctx->env->subtask + op->node->id);
     self->pool = ms_batch_pool_create(&op->node->schema, MS_BATCH_ROWS_MAX, 3);
+    fake_add_waker(self->world, &ctx->env->waker);
     return MS_OK;
 }
 
@@ -739,8 +742,8 @@ static ms_step fake_calc_batch(ms_op *op, uint32_t input, const ms_batch *batch)
         return ms_op_fail(op, MS_DIVISION_BY_ZERO, op->node->span, "the id is %u",
                           self->world->fail_at_id);
     }
-    if (self->kept != NULL) {
-        return MS_BLOCKED; /* until complete */
+    if (self->kept != NULL || atomic_load(&self->world->hold_calc)) {
+        return MS_BLOCKED; /* until complete, or a wake */
     }
     if (self->is_splitting) {
         return fake_calc_split(self, batch);
@@ -809,6 +812,7 @@ static ms_step fake_calc_end(ms_op *op, uint32_t input, ms_ending ending)
 static void fake_calc_close(ms_op *op)
 {
     fake_calc *self = (fake_calc *)op;
+    fake_remove_waker(self->world, op->ctx->env->waker.task);
     ms_batch_drop(self->kept);
     self->kept = NULL;
     ms_batch_pool_destroy(self->pool);

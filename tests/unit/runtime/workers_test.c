@@ -220,6 +220,52 @@ static void a_retired_owner_runs_no_more(void **state)
     ms_workers_destroy(workers);
 }
 
+/* A mail that wakes an actor when it is delivered, as an event does. */
+typedef struct waking_mail {
+    ms_mail mail;
+    msi_actor *actor;
+} waking_mail;
+
+static void deliver_waking(ms_mail *mail)
+{
+    msi_actor_wake(MS_MAIL_OWNER(mail, waking_mail, mail)->actor);
+}
+
+static void let_go_soon(void *arg)
+{
+    fake_sleep_ms(20);
+    atomic_store(&((holder *)arg)->may_go, true);
+}
+
+/* The mail is in the mailbox before the request to retire, the wake it makes is behind it. */
+static void retiring_waits_for_wakes_that_are_still_to_come(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    int job = 0;
+    assert_ok(ms_workers_create(&(ms_workers_options){.count = 1}, &workers, &st));
+    assert_ok(msi_workers_place(workers, 0, &worker, &st));
+    holder h = {.may_go = false};
+    msi_actor_init(&h.actor, worker, &job, hold);
+    msi_actor_wake(&h.actor);
+    while (!atomic_load(&h.holds)) {
+        fake_sleep_ms(1);
+    }
+    player *p = ms_mem_calloc(1, sizeof(player));
+    msi_actor_init(&p->actor, worker, p, play);
+    waking_mail mail = {.mail = {.deliver = deliver_waking}, .actor = &p->actor};
+    ms_mailbox_push(msi_worker_mailbox(worker), &mail.mail);
+    ms_thread thread;
+    assert_ok(ms_thread_start(&thread, "let go", let_go_soon, &h, &st));
+    msi_workers_retire(workers, p);
+    ms_mem_free(p);
+    ms_thread_join(&thread);
+    msi_workers_retire(workers, &job);
+    ms_workers_destroy(workers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +275,7 @@ int main(void)
         cmocka_unit_test(sources_with_the_smallest_watermark_run_first),
         cmocka_unit_test(stepped_runs_are_repeated_from_their_seed),
         cmocka_unit_test(a_retired_owner_runs_no_more),
+        cmocka_unit_test(retiring_waits_for_wakes_that_are_still_to_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
