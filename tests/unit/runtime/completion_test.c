@@ -8,7 +8,7 @@ typedef struct owner {
     msi_token_list list;
     uint32_t delivered;
     ms_rc rc;
-    char message[64];
+    char message[240]; /* as in a status */
 } owner;
 
 static void delivered(msi_token *token)
