@@ -36,7 +36,7 @@ typedef struct sql_job {
     ms_execution *execution;
 } sql_job;
 
-/* Executes a script of one INSERT and does not wait; sql_cancel ends it and this session's jobs. */
+/* Executes a script of one INSERT and does not wait; sql_cancel ends it. */
 void sql_start(sql_host *host, const char *text, sql_job *job_out);
 void sql_cancel(sql_host *host, sql_job *job);
 

@@ -273,7 +273,7 @@ void ms_bt_client_sample_row_keys(ms_bt_client *client, ms_bt_sample_row_keys *c
  *   list_tables     in: name (table part unused)  out: names, ascending
  *   add_families    in: name, families            out: table. All or none: ALREADY_EXISTS when one
  *                                                 of them exists
- *   drop_table      in: name                      UNIMPLEMENTED by the embedded store for now
+ *   drop_table      in: name                      UNIMPLEMENTED by the embedded store
  *
  * An instance that holds no table does not exist: NOT_FOUND.
  */
