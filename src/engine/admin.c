@@ -5,6 +5,8 @@
  */
 /* tidy: no-unit-test: the tests of the command line run it on the embedded store */
 #include "engine/engine_priv.h"
+
+#include "bigtable/client/admin.h"
 #include "millstream/bigtable.h"
 
 #include <inttypes.h>

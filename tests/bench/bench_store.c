@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "base/num.h"
 #include "bench.h"
-#include "bigtable/client/client.h"
+#include "bigtable/client/admin.h"
 #include "bigtable/store/store.h"
 #include "kv/kv.h"
 #include "os/file.h"

@@ -21,7 +21,7 @@
  * on standard error when something is wrong.
  */
 #include "base/num.h"
-#include "bigtable/client/client.h"
+#include "bigtable/client/admin.h"
 #include "bigtable/store/store.h"
 #include "os/iopool.h"
 #include "os/mailbox.h"

@@ -168,9 +168,8 @@ void ms_bt_call_finish(ms_bt_call *call)
     ms_mailbox_push(call->mailbox, &msi_client_call_state(call)->mail);
 }
 
-/* mutations is 0 for calls that flow control does not count. */
-static void submit(ms_bt_client *client, ms_bt_call *call, ms_bt_call_kind kind, uint32_t mutations,
-                   uint64_t bytes)
+void msi_client_submit(ms_bt_client *client, ms_bt_call *call, ms_bt_call_kind kind,
+                       uint32_t mutations, uint64_t bytes)
 {
     MS_ASSERT(!call->outstanding && call->mailbox != NULL && call->done != NULL);
     call->outstanding = true;
@@ -230,7 +229,7 @@ void ms_bt_call_wait(ms_bt_call *call, ms_parker *parker)
     }
 }
 
-static void init_call(ms_bt_call *call, ms_mailbox *mailbox, ms_bt_done_fn done, void *arg)
+void msi_client_init_call(ms_bt_call *call, ms_mailbox *mailbox, ms_bt_done_fn done, void *arg)
 {
     memset(call, 0, sizeof(*call));
     call->mailbox = mailbox;
@@ -243,7 +242,8 @@ static void init_call(ms_bt_call *call, ms_mailbox *mailbox, ms_bt_done_fn done,
 void ms_bt_mutate_rows_init(ms_bt_mutate_rows *call, ms_mailbox *mailbox, ms_bt_done_fn done,
                             void *arg)
 {
-    init_call(&call->call, mailbox, done, arg);
+    msi_client_init_call(&call->call, mailbox, done, arg);
+    call->is_single = false;
     call->table = NULL;
     call->batch = NULL;
     msi_failures_init(&call->failures);
@@ -258,8 +258,9 @@ void ms_bt_mutate_rows_release(ms_bt_mutate_rows *call)
 void ms_bt_client_mutate_rows(ms_bt_client *client, ms_bt_mutate_rows *call)
 {
     msi_failures_reset(&call->failures);
-    submit(client, &call->call, MS_BT_CALL_MUTATE_ROWS, ms_bt_mutation_batch_mutations(call->batch),
-           ms_bt_mutation_batch_bytes(call->batch));
+    msi_client_submit(client, &call->call, MS_BT_CALL_MUTATE_ROWS,
+                      ms_bt_mutation_batch_mutations(call->batch),
+                      ms_bt_mutation_batch_bytes(call->batch));
 }
 
 uint32_t ms_bt_mutate_rows_failure(const ms_bt_mutate_rows *call, uint32_t i,
@@ -270,12 +271,12 @@ uint32_t ms_bt_mutate_rows_failure(const ms_bt_mutate_rows *call, uint32_t i,
 
 void ms_bt_sync_init(ms_bt_sync *call, ms_mailbox *mailbox, ms_bt_done_fn done, void *arg)
 {
-    init_call(&call->call, mailbox, done, arg);
+    msi_client_init_call(&call->call, mailbox, done, arg);
 }
 
 void ms_bt_client_sync(ms_bt_client *client, ms_bt_sync *call)
 {
-    submit(client, &call->call, MS_BT_CALL_SYNC, 0, 0);
+    msi_client_submit(client, &call->call, MS_BT_CALL_SYNC, 0, 0);
 }
 
 /* Sampling. */
@@ -283,8 +284,9 @@ void ms_bt_client_sync(ms_bt_client *client, ms_bt_sync *call)
 void ms_bt_sample_row_keys_init(ms_bt_sample_row_keys *call, ms_mailbox *mailbox,
                                 ms_bt_done_fn done, void *arg)
 {
-    init_call(&call->call, mailbox, done, arg);
+    msi_client_init_call(&call->call, mailbox, done, arg);
     call->table = NULL;
+    call->range = (ms_bt_range){0};
     call->samples = NULL;
     call->sample_count = 0;
     ms_arena_init(&call->answer, 0);
@@ -301,56 +303,5 @@ void ms_bt_client_sample_row_keys(ms_bt_client *client, ms_bt_sample_row_keys *c
     ms_arena_reset(&call->answer);
     call->samples = NULL;
     call->sample_count = 0;
-    submit(client, &call->call, MS_BT_CALL_SAMPLE_ROW_KEYS, 0, 0);
-}
-
-/* Administration. */
-
-void ms_bt_table_call_init(ms_bt_table_call *call, ms_mailbox *mailbox, ms_bt_done_fn done,
-                           void *arg)
-{
-    memset(call, 0, sizeof(*call));
-    init_call(&call->call, mailbox, done, arg);
-    ms_arena_init(&call->answer, 0);
-}
-
-void ms_bt_table_call_release(ms_bt_table_call *call)
-{
-    MS_ASSERT(!call->call.outstanding);
-    ms_arena_release(&call->answer);
-}
-
-static void submit_table(ms_bt_client *client, ms_bt_table_call *call, ms_bt_call_kind kind)
-{
-    ms_arena_reset(&call->answer);
-    call->names = NULL;
-    call->name_count = 0;
-    submit(client, &call->call, kind, 0, 0);
-}
-
-void ms_bt_client_create_table(ms_bt_client *client, ms_bt_table_call *call)
-{
-    submit_table(client, call, MS_BT_CALL_CREATE_TABLE);
-}
-
-void ms_bt_client_get_table(ms_bt_client *client, ms_bt_table_call *call)
-{
-    call->table = NULL;
-    submit_table(client, call, MS_BT_CALL_GET_TABLE);
-}
-
-void ms_bt_client_list_tables(ms_bt_client *client, ms_bt_table_call *call)
-{
-    submit_table(client, call, MS_BT_CALL_LIST_TABLES);
-}
-
-void ms_bt_client_add_families(ms_bt_client *client, ms_bt_table_call *call)
-{
-    call->table = NULL;
-    submit_table(client, call, MS_BT_CALL_ADD_FAMILIES);
-}
-
-void ms_bt_client_drop_table(ms_bt_client *client, ms_bt_table_call *call)
-{
-    submit_table(client, call, MS_BT_CALL_DROP_TABLE);
+    msi_client_submit(client, &call->call, MS_BT_CALL_SAMPLE_ROW_KEYS, 0, 0);
 }

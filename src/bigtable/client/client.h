@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Bigtable client: the one way by which connectors, functions and commands reach a Bigtable,
- * whichever transport lies below (client/transport.h: the embedded store in process; gRPC fits
- * below the same calls). It checks nothing that the service checks, and bounds what is outstanding.
- * It repeats nothing: the embedded store has no failures that pass by themselves. A transport that
- * has gets its retries here, where a call can be started again without its caller.
+ * whichever transport lies below (client/transport.h): the embedded store in process, or gRPC
+ * (client/grpc.h). It checks nothing that the service checks, and bounds what is outstanding.
+ * This header has the life of calls, writing and scans; single_row.h, change.h and admin.h have
+ * the others.
  *
  * Every call is asynchronous. The caller owns a call object, submits it, and gets its done function
  * called later, on the thread that drains the mailbox that the call names: never inline, never on
@@ -80,11 +80,26 @@ typedef enum ms_bt_call_kind {
     MS_BT_CALL_MUTATE_ROWS,
     MS_BT_CALL_SAMPLE_ROW_KEYS,
     MS_BT_CALL_SYNC,
-    MS_BT_CALL_CREATE_TABLE,
+    MS_BT_CALL_CHECK_AND_MUTATE, /* single_row.h */
+    MS_BT_CALL_READ_MODIFY_WRITE,
+    MS_BT_CALL_PING,
+    MS_BT_CALL_PARTITIONS,   /* change.h */
+    MS_BT_CALL_CREATE_TABLE, /* admin.h: ms_bt_table_call from here */
     MS_BT_CALL_GET_TABLE,
     MS_BT_CALL_LIST_TABLES,
     MS_BT_CALL_ADD_FAMILIES,
+    MS_BT_CALL_MODIFY_FAMILIES,
+    MS_BT_CALL_UPDATE_TABLE,
     MS_BT_CALL_DROP_TABLE,
+    MS_BT_CALL_DROP_ROWS,
+    MS_BT_CALL_SPLIT_TABLET,
+    MS_BT_CALL_MERGE_TABLETS,
+    MS_BT_CALL_COLLECT_GARBAGE, /* to here */
+    MS_BT_CALL_CREATE_PROFILE,  /* ms_bt_profile_call from here */
+    MS_BT_CALL_GET_PROFILE,
+    MS_BT_CALL_LIST_PROFILES,
+    MS_BT_CALL_UPDATE_PROFILE,
+    MS_BT_CALL_DELETE_PROFILE, /* to here */
     MS_BT_CALL_COUNT
 } ms_bt_call_kind;
 
@@ -93,8 +108,13 @@ typedef void (*ms_bt_done_fn)(ms_bt_call *call, void *arg);
 
 #define MS_BT_CALL_PRIVATE_BYTES 256
 
-/* What all calls begin with. Read status in and after done; the rest is private. */
+/*
+ * What all calls begin with. Set app_profile and timeout_ms after init where wanted; read status in
+ * and after done; the rest is private.
+ */
 struct ms_bt_call {
+    ms_str app_profile; /* borrowed; empty: "default" */
+    int64_t timeout_ms; /* for all attempts together; 0: the transport's default */
     ms_bt_status status;
     ms_bt_call_kind kind;
     bool outstanding;
@@ -143,6 +163,7 @@ typedef struct ms_bt_failures {
  */
 typedef struct ms_bt_mutate_rows {
     ms_bt_call call;
+    bool is_single; /* MutateRow: one entry, whose failure is the call's own status */
     const ms_bt_table_name *table;
     const ms_bt_mutation_batch *batch;
     ms_bt_failures failures;
@@ -178,9 +199,13 @@ void ms_bt_client_sync(ms_bt_client *client, ms_bt_sync *call);
 
 typedef struct ms_bt_read_options {
     ms_bt_table_name table;
+    ms_str app_profile;         /* empty: "default" */
     ms_bt_row_set rows;         /* neither keys nor ranges: every row */
     const ms_bt_filter *filter; /* NULL: every cell */
     int64_t rows_limit;         /* 0: all */
+    bool is_reversed;           /* rows in descending order; cells of a row as ever */
+    bool wants_stats;           /* rows and cells seen, where the transport must ask for them */
+    int64_t timeout_ms;         /* for all attempts together; 0: the transport's default */
     uint32_t page_rows_max;     /* a page ends after this many rows; 0: 1000 */
     size_t page_bytes_max;      /* or with the row that reaches this; 0: 1 MiB */
 } ms_bt_read_options;
@@ -196,7 +221,7 @@ typedef enum ms_bt_poll {
 typedef struct ms_bt_read ms_bt_read;
 
 /*
- * Starts a scan; options are copied whole, filter and keys included. Rows come in ascending order
+ * Starts a scan; options are copied whole, filter and keys included. Rows come in the order
  * of their keys, each once, as pages; one page is filled ahead while the consumer works on another.
  * A row is never half of one moment and half of another; two rows may be.
  *
@@ -252,6 +277,7 @@ typedef struct ms_bt_row_key_sample {
 typedef struct ms_bt_sample_row_keys {
     ms_bt_call call;
     const ms_bt_table_name *table;
+    ms_bt_range range; /* zero: the whole table */
     const ms_bt_row_key_sample *samples;
     size_t sample_count;
     ms_arena answer;
@@ -261,40 +287,5 @@ void ms_bt_sample_row_keys_init(ms_bt_sample_row_keys *call, struct ms_mailbox *
                                 ms_bt_done_fn done, void *arg);
 void ms_bt_sample_row_keys_release(ms_bt_sample_row_keys *call);
 void ms_bt_client_sample_row_keys(ms_bt_client *client, ms_bt_sample_row_keys *call);
-
-/* Administration. One object serves all calls on tables. */
-
-/*
- * Set the inputs that the call wants, and read its outputs after done; they live until the next
- * submission or release.
- *
- *   create_table    in: table                     ALREADY_EXISTS when there is one
- *   get_table       in: name                      out: table
- *   list_tables     in: name (table part unused)  out: names, ascending
- *   add_families    in: name, families            out: table. All or none: ALREADY_EXISTS when one
- *                                                 of them exists
- *   drop_table      in: name                      UNIMPLEMENTED by the embedded store
- *
- * An instance that holds no table does not exist: NOT_FOUND.
- */
-typedef struct ms_bt_table_call {
-    ms_bt_call call;
-    ms_bt_table_name name;
-    const ms_bt_table *table;
-    const ms_bt_family *families;
-    size_t family_count;
-    const ms_str *names;
-    size_t name_count;
-    ms_arena answer;
-} ms_bt_table_call;
-
-void ms_bt_table_call_init(ms_bt_table_call *call, struct ms_mailbox *mailbox, ms_bt_done_fn done,
-                           void *arg);
-void ms_bt_table_call_release(ms_bt_table_call *call);
-void ms_bt_client_create_table(ms_bt_client *client, ms_bt_table_call *call);
-void ms_bt_client_get_table(ms_bt_client *client, ms_bt_table_call *call);
-void ms_bt_client_list_tables(ms_bt_client *client, ms_bt_table_call *call);
-void ms_bt_client_add_families(ms_bt_client *client, ms_bt_table_call *call);
-void ms_bt_client_drop_table(ms_bt_client *client, ms_bt_table_call *call);
 
 #endif

@@ -38,6 +38,14 @@ static inline msi_call_state *msi_client_call_state(ms_bt_call *call)
     return (msi_call_state *)(void *)call->client_state;
 }
 
+/* Calls: client.c. */
+
+void msi_client_init_call(ms_bt_call *call, ms_mailbox *mailbox, ms_bt_done_fn done, void *arg);
+
+/* mutations is 0 for calls that flow control does not count. */
+void msi_client_submit(ms_bt_client *client, ms_bt_call *call, ms_bt_call_kind kind,
+                       uint32_t mutations, uint64_t bytes);
+
 /* Failed entries: failures.c. */
 void msi_failures_init(ms_bt_failures *failures);
 void msi_failures_release(ms_bt_failures *failures);

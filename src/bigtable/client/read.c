@@ -51,6 +51,7 @@ static void copy_options(ms_bt_read *read, const ms_bt_read_options *options)
     own->table.project = ms_arena_copy_str(arena, options->table.project);
     own->table.instance = ms_arena_copy_str(arena, options->table.instance);
     own->table.table = ms_arena_copy_str(arena, options->table.table);
+    own->app_profile = ms_arena_copy_str(arena, options->app_profile);
     own->filter = ms_bt_filter_copy(arena, options->filter);
     ms_str *keys = ms_arena_array(arena, ms_str, options->rows.key_count);
     for (size_t i = 0; i < options->rows.key_count; i++) {

@@ -18,11 +18,15 @@
 #ifndef MS_BIGTABLE_CLIENT_TRANSPORT_H
 #define MS_BIGTABLE_CLIENT_TRANSPORT_H
 
+#include "bigtable/client/admin.h"
+#include "bigtable/client/change.h"
 #include "bigtable/client/client.h"
+#include "bigtable/client/single_row.h"
 #include "os/mailbox.h"
 
 typedef struct ms_bt_transport ms_bt_transport;
 typedef struct ms_bt_attempt ms_bt_attempt;
+typedef struct ms_bt_change_attempt ms_bt_change_attempt;
 
 typedef struct ms_bt_transport_class {
     const char *name;
@@ -34,6 +38,11 @@ typedef struct ms_bt_transport_class {
     void (*read_fill)(ms_bt_transport *transport, ms_bt_attempt *attempt);
     void (*read_cancel)(ms_bt_transport *transport, ms_bt_attempt *attempt);
     void (*read_close)(ms_bt_transport *transport, ms_bt_attempt *attempt);
+    /* Reads of changes: as the four above. A fill ends when there is a change or a heartbeat. */
+    void (*change_open)(ms_bt_transport *transport, ms_bt_change_attempt *attempt);
+    void (*change_fill)(ms_bt_transport *transport, ms_bt_change_attempt *attempt);
+    void (*change_cancel)(ms_bt_transport *transport, ms_bt_change_attempt *attempt);
+    void (*change_close)(ms_bt_transport *transport, ms_bt_change_attempt *attempt);
 } ms_bt_transport_class;
 
 /* What every transport begins with. */
@@ -66,10 +75,43 @@ static inline ms_bt_sample_row_keys *ms_bt_call_sample_row_keys(ms_bt_call *call
     return (ms_bt_sample_row_keys *)(void *)((char *)call - offsetof(ms_bt_sample_row_keys, call));
 }
 
+static inline ms_bt_check_and_mutate *ms_bt_call_check_and_mutate(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind == MS_BT_CALL_CHECK_AND_MUTATE);
+    return (ms_bt_check_and_mutate *)(void *)((char *)call -
+                                              offsetof(ms_bt_check_and_mutate, call));
+}
+
+static inline ms_bt_read_modify_write *ms_bt_call_read_modify_write(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind == MS_BT_CALL_READ_MODIFY_WRITE);
+    return (ms_bt_read_modify_write *)(void *)((char *)call -
+                                               offsetof(ms_bt_read_modify_write, call));
+}
+
+static inline ms_bt_ping *ms_bt_call_ping(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind == MS_BT_CALL_PING);
+    return (ms_bt_ping *)(void *)((char *)call - offsetof(ms_bt_ping, call));
+}
+
+static inline ms_bt_partitions *ms_bt_call_partitions(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind == MS_BT_CALL_PARTITIONS);
+    return (ms_bt_partitions *)(void *)((char *)call - offsetof(ms_bt_partitions, call));
+}
+
+/* All calls on profiles share one type. */
+static inline ms_bt_profile_call *ms_bt_call_profile(ms_bt_call *call)
+{
+    MS_ASSERT(call->kind >= MS_BT_CALL_CREATE_PROFILE && call->kind <= MS_BT_CALL_DELETE_PROFILE);
+    return (ms_bt_profile_call *)(void *)((char *)call - offsetof(ms_bt_profile_call, call));
+}
+
 /* All calls on tables share one type. */
 static inline ms_bt_table_call *ms_bt_call_table(ms_bt_call *call)
 {
-    MS_ASSERT(call->kind >= MS_BT_CALL_CREATE_TABLE && call->kind <= MS_BT_CALL_DROP_TABLE);
+    MS_ASSERT(call->kind >= MS_BT_CALL_CREATE_TABLE && call->kind <= MS_BT_CALL_COLLECT_GARBAGE);
     return (ms_bt_table_call *)(void *)((char *)call - offsetof(ms_bt_table_call, call));
 }
 
@@ -99,5 +141,26 @@ struct ms_bt_attempt {
 
 /* The fill is over. Thread: any. */
 void ms_bt_attempt_finish(ms_bt_attempt *attempt);
+
+/* Reads of changes. */
+
+struct ms_bt_change_attempt {
+    /* Set before change_open. */
+    const ms_bt_change_options *options;
+    ms_mailbox *mailbox;
+    ms_mail mail; /* the client's */
+
+    /* Set before change_fill: an empty page. */
+    ms_bt_change_page *page;
+
+    /* Set by the transport before ms_bt_change_attempt_finish. */
+    ms_bt_status status; /* failed: the page is ignored, and no other fill follows */
+    bool is_at_end;      /* the page ends with a CLOSE; no other fill follows */
+
+    void *transport_data;
+};
+
+/* The fill is over. Thread: any. */
+void ms_bt_change_attempt_finish(ms_bt_change_attempt *attempt);
 
 #endif

@@ -45,6 +45,8 @@ typedef struct ms_bt_table {
     int64_t granularity_micros; /* one of the two above; 0 at creation: MILLIS */
     const ms_str *splits;       /* keys at which tablets begin, ascending */
     size_t split_count;
+    int64_t change_retention_micros; /* of the change stream: 1 to 7 days; 0: there is none */
+    bool is_protected;               /* against deletion */
 } ms_bt_table;
 
 /* NULL when the table has no such family. */

@@ -145,6 +145,25 @@ static void start(ms_bt_transport *transport, ms_bt_call *call)
     case MS_BT_CALL_LIST_TABLES:
         msi_admin_look(store, call);
         return;
+    case MS_BT_CALL_CHECK_AND_MUTATE:
+    case MS_BT_CALL_READ_MODIFY_WRITE:
+    case MS_BT_CALL_PING:
+    case MS_BT_CALL_PARTITIONS:
+    case MS_BT_CALL_MODIFY_FAMILIES:
+    case MS_BT_CALL_UPDATE_TABLE:
+    case MS_BT_CALL_DROP_ROWS:
+    case MS_BT_CALL_SPLIT_TABLET:
+    case MS_BT_CALL_MERGE_TABLETS:
+    case MS_BT_CALL_COLLECT_GARBAGE:
+    case MS_BT_CALL_CREATE_PROFILE:
+    case MS_BT_CALL_GET_PROFILE:
+    case MS_BT_CALL_LIST_PROFILES:
+    case MS_BT_CALL_UPDATE_PROFILE:
+    case MS_BT_CALL_DELETE_PROFILE:
+        ms_bt_status_set(&call->status, MS_BT_UNIMPLEMENTED,
+                         "The embedded store does not do this yet");
+        ms_bt_call_finish(call);
+        return;
     case MS_BT_CALL_COUNT:
         break;
     }

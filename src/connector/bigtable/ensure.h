@@ -14,7 +14,7 @@
 #ifndef MS_CONNECTOR_BIGTABLE_ENSURE_H
 #define MS_CONNECTOR_BIGTABLE_ENSURE_H
 
-#include "bigtable/client/client.h"
+#include "bigtable/client/admin.h"
 #include "connector/bigtable/layout.h"
 
 typedef void (*msi_bt_ensured_fn)(void *arg);

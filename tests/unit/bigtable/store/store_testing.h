@@ -9,7 +9,7 @@
 #include "testing.h"
 
 #include "base/env.h"
-#include "bigtable/client/client.h"
+#include "bigtable/client/admin.h"
 #include "bigtable/store/store.h"
 #include "os/file.h"
 #include "os/iopool.h"

@@ -11,7 +11,7 @@
 #include "base/codec.h"
 #include "base/env.h"
 #include "base/memory.h"
-#include "bigtable/client/client.h"
+#include "bigtable/client/admin.h"
 #include "bigtable/store/store.h"
 #include "catalog/connector.h"
 #include "connector/bigtable/bigtable.h"
