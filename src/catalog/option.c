@@ -67,15 +67,21 @@ const char *ms_option_nearest(const ms_option_desc *descs, uint32_t desc_count, 
     return best;
 }
 
-static ms_rc bad_value(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
-                       const char *why, ms_status *st)
+/* A text that is read as its descriptor says, and what messages about it name. */
+typedef struct reading {
+    const ms_option_desc *desc;
+    ms_str key; /* as the user wrote it: with its prefix, and no "#" */
+    ms_str text;
+    ms_span span;
+    const char *what;
+    ms_status *st;
+} reading;
+
+static ms_rc bad_value(const reading *r, const char *why)
 {
-    ms_status_set(st, MS_INVALID_OPTION, span, "%s \"%s\" cannot be \"%.*s\": %s", what, desc->key,
-                  MS_STR_ARG(text), why);
-    if (desc->hint != NULL) {
-        ms_status_hint(st, "%s", desc->hint);
-    }
-    return st->code;
+    ms_status_set(r->st, MS_INVALID_OPTION, r->span, "%s \"%.*s\" cannot be \"%.*s\": %s", r->what,
+                  MS_STR_ARG(r->key), MS_STR_ARG(r->text), why);
+    return r->desc->hint != NULL ? ms_status_hint(r->st, "%s", r->desc->hint) : r->st->code;
 }
 
 /* The index of text among the values "a|b|c", without case; -1 when it is none of them. */
@@ -95,24 +101,23 @@ static int64_t enum_index(const char *values, ms_str text)
     }
 }
 
-static ms_rc parse_enum(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
-                        ms_option_value *value, ms_status *st)
+static ms_rc parse_enum(const reading *r, ms_option_value *value)
 {
-    value->i64 = enum_index(desc->values, text);
+    value->i64 = enum_index(r->desc->values, r->text);
     if (value->i64 >= 0) {
         return MS_OK;
     }
-    ms_status_set(st, MS_INVALID_OPTION, span, "%s \"%s\" cannot be \"%.*s\"", what, desc->key,
-                  MS_STR_ARG(text));
-    if (desc->hint != NULL) {
-        return ms_status_hint(st, "%s", desc->hint);
+    ms_status_set(r->st, MS_INVALID_OPTION, r->span, "%s \"%.*s\" cannot be \"%.*s\"", r->what,
+                  MS_STR_ARG(r->key), MS_STR_ARG(r->text));
+    if (r->desc->hint != NULL) {
+        return ms_status_hint(r->st, "%s", r->desc->hint);
     }
-    return ms_status_hint(st, "It takes one of: %s.", desc->values);
+    return ms_status_hint(r->st, "It takes one of: %s.", r->desc->values);
 }
 
-static ms_rc check_range(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
-                         int64_t value, ms_status *st)
+static ms_rc check_range(const reading *r, int64_t value)
 {
+    const ms_option_desc *desc = r->desc;
     bool bounded = desc->min != 0 || desc->max != 0;
     int64_t max = desc->max == 0 ? INT64_MAX : desc->max;
     if (!bounded || (value >= desc->min && value <= max)) {
@@ -124,7 +129,7 @@ static ms_rc check_range(const ms_option_desc *desc, ms_str text, ms_span span, 
     } else {
         snprintf(why, sizeof why, "it must be from %" PRId64 " to %" PRId64, desc->min, max);
     }
-    return bad_value(desc, text, span, what, why, st);
+    return bad_value(r, why);
 }
 
 /* What is wrong with a duration, or NULL. Cut to whole milliseconds, but never to none: 0 mostly
@@ -140,29 +145,28 @@ static const char *parse_duration(ms_str text, int64_t *ms_out)
     return duration_ns > 0 && *ms_out == 0 ? "the shortest duration is 1 ms" : NULL;
 }
 
-static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
-                          ms_option_value *value, ms_status *st)
+static ms_rc parse_number(const reading *r, ms_option_value *value)
 {
     ms_status inner = {0};
     uint64_t bytes = 0;
     bool truth = false;
     const char *why = NULL;
-    switch (desc->kind) {
+    switch (r->desc->kind) {
     case MS_OPT_BOOL:
-        why = ms_num_parse_bool(text, &truth, &inner) != MS_OK ? "it takes true or false" : NULL;
+        why = ms_num_parse_bool(r->text, &truth, &inner) != MS_OK ? "it takes true or false" : NULL;
         value->i64 = truth;
         break;
     case MS_OPT_I64:
-        why = !ms_num_scan_i64(text, &value->i64) ? "it takes an integer" : NULL;
+        why = !ms_num_scan_i64(r->text, &value->i64) ? "it takes an integer" : NULL;
         break;
     case MS_OPT_F64:
-        why = !ms_text_parse_f64(text, &value->f64) ? "it takes a number" : NULL;
+        why = !ms_text_parse_f64(r->text, &value->f64) ? "it takes a number" : NULL;
         break;
     case MS_OPT_DURATION:
-        why = parse_duration(text, &value->i64);
+        why = parse_duration(r->text, &value->i64);
         break;
     case MS_OPT_BYTES:
-        why = ms_num_parse_memory(text, &bytes, &inner) != MS_OK || bytes > INT64_MAX
+        why = ms_num_parse_memory(r->text, &bytes, &inner) != MS_OK || bytes > INT64_MAX
                   ? "it takes a size such as \"64 mb\""
                   : NULL;
         value->i64 = (int64_t)bytes;
@@ -173,35 +177,46 @@ static ms_rc parse_number(const ms_option_desc *desc, ms_str text, ms_span span,
         return MS_OK;
     }
     if (why != NULL) {
-        return bad_value(desc, text, span, what, why, st);
+        return bad_value(r, why);
     }
-    return desc->kind == MS_OPT_F64 ? MS_OK : check_range(desc, text, span, what, value->i64, st);
+    return r->desc->kind == MS_OPT_F64 ? MS_OK : check_range(r, value->i64);
 }
 
-ms_rc ms_option_parse(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
-                      ms_option_value *value_out, ms_status *st)
+ms_rc ms_option_parse(const ms_option_desc *desc, ms_str key, ms_str text, ms_span span,
+                      const char *what, ms_option_value *value_out, ms_status *st)
 {
     *value_out = (ms_option_value){0};
     ms_option_value value = {.has_value = true, .span = span, .text = text};
+    reading r = {desc, key, text, span, what, st};
     if (desc->kind == MS_OPT_ENUM) {
-        MS_TRY(parse_enum(desc, text, span, what, &value, st));
+        MS_TRY(parse_enum(&r, &value));
     } else {
-        MS_TRY(parse_number(desc, ms_str_trim(text), span, what, &value, st));
+        r.text = ms_str_trim(text);
+        MS_TRY(parse_number(&r, &value));
     }
     *value_out = value;
     return MS_OK;
 }
 
-static ms_rc check_entry(const ms_option *entry, const ms_option_desc *descs, uint32_t desc_count,
-                         const char *owner, ms_status *st)
+/* The key of an entry as the descriptors spell it: without the prefix of its list. */
+static ms_str inner_key(const ms_option_list *list, const ms_option *entry)
 {
-    const ms_option_desc *desc = ms_option_find(descs, desc_count, entry->key);
+    return ms_str_slice(entry->key, list->prefix.bytes, SIZE_MAX);
+}
+
+static ms_rc check_entry(const ms_option_list *list, const ms_option *entry,
+                         const ms_option_desc *descs, uint32_t desc_count, const char *owner,
+                         ms_status *st)
+{
+    ms_str key = inner_key(list, entry);
+    const ms_option_desc *desc = ms_option_find(descs, desc_count, key);
     if (desc == NULL) {
         ms_status_set(st, MS_UNKNOWN_OPTION, entry->key_span, "%s has no option \"%.*s\"", owner,
                       MS_STR_ARG(entry->key));
-        const char *near = ms_option_nearest(descs, desc_count, entry->key);
+        const char *near = ms_option_nearest(descs, desc_count, key);
         if (near != NULL) {
-            return ms_status_hint(st, "Perhaps you meant \"%s\".", near);
+            return ms_status_hint(st, "Perhaps you meant \"%.*s%s\".", MS_STR_ARG(list->prefix),
+                                  near);
         }
         return st->code;
     }
@@ -211,7 +226,18 @@ static ms_rc check_entry(const ms_option *entry, const ms_option_desc *descs, ui
         return desc->hint != NULL ? ms_status_hint(st, "%s", desc->hint) : st->code;
     }
     ms_option_value value;
-    return ms_option_parse(desc, entry->value, entry->value_span, "option", &value, st);
+    return ms_option_parse(desc, entry->key, entry->value, entry->value_span, "option", &value, st);
+}
+
+/* The last entry of a key, which is the one that counts; NULL when there is none. */
+static const ms_option *find_entry(const ms_option_list *list, ms_str key)
+{
+    for (uint32_t i = list->count; i-- > 0;) {
+        if (ms_str_equals(inner_key(list, &list->items[i]), key)) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
 }
 
 ms_rc ms_options_check(const ms_option_list *list, const ms_option_desc *descs, uint32_t desc_count,
@@ -220,19 +246,15 @@ ms_rc ms_options_check(const ms_option_list *list, const ms_option_desc *descs, 
 {
     for (uint32_t i = 0; i < list->count; i++) {
         const ms_option *entry = &list->items[i];
-        bool described = ms_option_find(descs, desc_count, entry->key) != NULL;
+        bool described = ms_option_find(descs, desc_count, inner_key(list, entry)) != NULL;
         if (described || extra == NULL || !extra(arg, entry->key)) {
-            MS_TRY(check_entry(entry, descs, desc_count, owner, st));
+            MS_TRY(check_entry(list, entry, descs, desc_count, owner, st));
         }
     }
     for (uint32_t d = 0; d < desc_count; d++) {
-        bool found = false;
-        for (uint32_t i = 0; i < list->count && !found; i++) {
-            found = ms_str_equals(list->items[i].key, ms_str_cstr(descs[d].key));
-        }
-        if (descs[d].required && !found) {
-            ms_status_set(st, MS_MISSING_OPTION, ms_span_none, "%s needs the option \"%s\"", owner,
-                          descs[d].key);
+        if (descs[d].required && find_entry(list, ms_str_cstr(descs[d].key)) == NULL) {
+            ms_status_set(st, MS_MISSING_OPTION, ms_span_none, "%s needs the option \"%.*s%s\"",
+                          owner, MS_STR_ARG(list->prefix), descs[d].key);
             return descs[d].hint != NULL ? ms_status_hint(st, "%s", descs[d].hint) : st->code;
         }
     }
@@ -246,19 +268,18 @@ ms_rc ms_option_get(const ms_option_list *list, const ms_option_desc *descs, uin
     ms_str wanted = ms_str_cstr(key);
     const ms_option_desc *desc = ms_option_find(descs, desc_count, wanted);
     MS_ASSERT(desc != NULL);
-    for (uint32_t i = list->count; i-- > 0;) {
-        const ms_option *entry = &list->items[i];
-        if (ms_str_equals(entry->key, wanted)) {
-            MS_TRY(ms_option_parse(desc, entry->value, entry->value_span, "option", value_out, st));
-            value_out->is_set = true;
-            return MS_OK;
-        }
+    const ms_option *entry = find_entry(list, wanted);
+    if (entry != NULL) {
+        MS_TRY(ms_option_parse(desc, entry->key, entry->value, entry->value_span, "option",
+                               value_out, st));
+        value_out->is_set = true;
+        return MS_OK;
     }
     if (desc->fallback == NULL) {
         return MS_OK;
     }
-    return ms_option_parse(desc, ms_str_cstr(desc->fallback), ms_span_none, "option", value_out,
-                           st);
+    return ms_option_parse(desc, wanted, ms_str_cstr(desc->fallback), ms_span_none, "option",
+                           value_out, st);
 }
 
 ms_option_list ms_options_with_prefix(ms_arena *arena, const ms_option_list *list, ms_str prefix)
@@ -267,10 +288,8 @@ ms_option_list ms_options_with_prefix(ms_arena *arena, const ms_option_list *lis
     uint32_t count = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         if (ms_str_starts_with(list->items[i].key, prefix)) {
-            items[count] = list->items[i];
-            items[count].key = ms_str_slice(items[count].key, prefix.bytes, SIZE_MAX);
-            count++;
+            items[count++] = list->items[i];
         }
     }
-    return (ms_option_list){count, items};
+    return (ms_option_list){count, items, prefix};
 }

@@ -65,10 +65,11 @@ ms_rc ms_option_get(const ms_option_list *list, const ms_option_desc *descs, uin
                     const char *key, ms_option_value *value_out, ms_status *st) MS_MUST_USE;
 
 /*
- * Parses one text as its descriptor says; what is the noun for messages ("option" or "setting").
+ * Parses one text as its descriptor says. Messages name the key as the user wrote it; what is the
+ * noun before it ("option" or "setting").
  */
-ms_rc ms_option_parse(const ms_option_desc *desc, ms_str text, ms_span span, const char *what,
-                      ms_option_value *value_out, ms_status *st) MS_MUST_USE;
+ms_rc ms_option_parse(const ms_option_desc *desc, ms_str key, ms_str text, ms_span span,
+                      const char *what, ms_option_value *value_out, ms_status *st) MS_MUST_USE;
 
 /* The descriptor that fits a key, "#" standing for any one component; NULL when none does. */
 const ms_option_desc *ms_option_find(const ms_option_desc *descs, uint32_t desc_count, ms_str key);
@@ -76,7 +77,11 @@ const ms_option_desc *ms_option_find(const ms_option_desc *descs, uint32_t desc_
 /* The described key nearest to a misspelt one, for a hint; NULL when none is near. */
 const char *ms_option_nearest(const ms_option_desc *descs, uint32_t desc_count, ms_str key);
 
-/* The entries whose key starts with prefix, with the prefix cut off; last entry wins when read. */
+/*
+ * The entries whose key starts with prefix, for descriptors whose keys lack it: a format describes
+ * "ignore-parse-errors", and the user, like every message, writes "json.ignore-parse-errors". The
+ * last entry of a key wins when read.
+ */
 ms_option_list ms_options_with_prefix(ms_arena *arena, const ms_option_list *list, ms_str prefix);
 
 #endif

@@ -206,7 +206,7 @@ static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status
 static ms_rc check_value(const ms_option_desc *desc, ms_str value, ms_span span, ms_status *st)
 {
     ms_option_value parsed;
-    MS_TRY(ms_option_parse(desc, value, span, "setting", &parsed, st));
+    MS_TRY(ms_option_parse(desc, ms_str_cstr(desc->key), value, span, "setting", &parsed, st));
     /* Checkpoints are kept in a directory of the job's name. */
     if (desc == &known[MS_SETTING_JOB_NAME] && ms_str_trim(value).bytes == 0) {
         return ms_status_set(st, MS_INVALID_OPTION, span,
@@ -262,8 +262,9 @@ ms_option_value ms_settings_value(const ms_settings *settings, ms_setting settin
         return value;
     }
     ms_status st = {0};
-    ms_rc rc = ms_option_parse(desc, is_set ? text : ms_str_cstr(desc->fallback), ms_span_none,
-                               "setting", &value, &st);
+    ms_rc rc =
+        ms_option_parse(desc, ms_str_cstr(desc->key), is_set ? text : ms_str_cstr(desc->fallback),
+                        ms_span_none, "setting", &value, &st);
     MS_ASSERT(rc == MS_OK); /* checked when it was set */
     value.is_set = is_set;
     return value;

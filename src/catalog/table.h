@@ -45,7 +45,8 @@ typedef struct ms_option {
 
 typedef struct ms_option_list {
     uint32_t count;
-    const ms_option *items;
+    const ms_option *items; /* keys as written, with the prefix */
+    ms_str prefix;          /* that all keys share and descriptors lack; mostly none */
 } ms_option_list;
 
 typedef struct ms_watermark_def {

@@ -175,7 +175,7 @@ static const admin_action *find_action(const char *name)
     return NULL;
 }
 
-static int act(admin_args *admin, const msi_command *command, const admin_action *action)
+static int act(admin_args *admin, const admin_action *action)
 {
     ms_status st = {0};
     ms_engine_options options = {.struct_bytes = sizeof options,
@@ -186,7 +186,7 @@ static int act(admin_args *admin, const msi_command *command, const admin_action
     if (ms_engine_open(&options, &admin->common.engine, &st) == MS_OK &&
         ms_session_open(admin->common.engine, &admin->common.session, &st) == MS_OK) {
         status = admin->backend == NULL ? MSI_EXIT_OK
-                                        : msi_apply_setting(&admin->common, command,
+                                        : msi_apply_setting(&admin->common, "--bigtable",
                                                             "bigtable.backend", admin->backend);
         if (status == MSI_EXIT_OK &&
             (action->act(admin, &st) != MS_OK ||
@@ -225,7 +225,7 @@ static int run(const msi_command *command, int argc, char **argv)
         return msi_usage_error(command, "%s needs PROJECT/INSTANCE%s", action->name,
                                action->act == list ? "" : "/TABLE");
     }
-    return act(&admin, command, action);
+    return act(&admin, action);
 }
 
 const msi_command msi_command_bigtable = {

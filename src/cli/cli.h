@@ -73,9 +73,8 @@ typedef struct msi_common {
     ms_session *session;
 } msi_common;
 
-/* Sets a setting from a flag, or prints why not and returns MSI_EXIT_USAGE. */
-int msi_apply_setting(msi_common *common, const msi_command *command, const char *key,
-                      const char *value);
+/* Sets a setting from a flag of its own, or prints why not and returns MSI_EXIT_USAGE. */
+int msi_apply_setting(msi_common *common, const char *flag, const char *key, const char *value);
 
 /* The flags --set KEY=VALUE and --define NAME=VALUE. */
 int msi_apply_pair(msi_common *common, const msi_command *command, const char *flag,

@@ -14,12 +14,13 @@
 #define SCRIPT_BYTES_MAX (16u << 20)
 #define STATUS_TEXT_BYTES (16u << 10)
 
-int msi_apply_setting(msi_common *common, const msi_command *command, const char *key,
-                      const char *value)
+int msi_apply_setting(msi_common *common, const char *flag, const char *key, const char *value)
 {
-    (void)command;
     ms_status st = {0};
     if (ms_session_set(common->session, ms_str_cstr(key), ms_str_cstr(value), &st) != MS_OK) {
+        if (st.detail[0] == '\0') {
+            ms_status_detail(&st, "option \"%s\" gives the setting its value", flag);
+        }
         msi_print_status(common, NULL, 0, false, &st);
         return MSI_EXIT_USAGE;
     }

@@ -353,7 +353,7 @@ static int apply_flag(run_state *run, const msi_command *command, const msi_args
                     {"--checkpoint-interval", "execution.checkpointing.interval"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (msi_args_is(args, settings[i].flag)) {
-            return msi_apply_setting(&run->common, command, settings[i].key, args->value);
+            return msi_apply_setting(&run->common, settings[i].flag, settings[i].key, args->value);
         }
     }
     if (msi_args_is(args, "--set") || msi_args_is(args, "--define")) {

@@ -200,6 +200,7 @@ case_set_of_a_wrong_setting_or_value() {
     usage_error 'error[UNKNOWN_OPTION]: there is no setting "table.foo"'
     ms run a.sql --parallelism 0
     usage_error 'setting "parallelism.default" cannot be "0"'
+    err_has 'detail: option "--parallelism" gives the setting its value'
     ms run a.sql --parallelism two
     usage_error 'setting "parallelism.default" cannot be "two"'
     ms run a.sql --checkpoint-interval 5xx

@@ -60,10 +60,8 @@ static ms_rc get(field_builder *builder, const place *at, const ms_option_desc *
     if (option == NULL) {
         return MS_OK;
     }
-    ms_option_desc named = *desc;
-    named.key = ms_arena_copy_str(builder->arena, option->key).ptr;
-    return ms_option_parse(&named, option->value, option->value_span, "option", value_out,
-                           builder->st);
+    return ms_option_parse(desc, option->key, option->value, option->value_span, "option",
+                           value_out, builder->st);
 }
 
 static ms_rc refuse(field_builder *builder, const place *at, const char *suffix, ms_span span,

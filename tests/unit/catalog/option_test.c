@@ -136,8 +136,61 @@ static void prefixed_keys_go_to_the_format(void **state)
         MS_OK);
     ms_option_list inner = ms_options_with_prefix(&arena, &list, ms_str_lit("json."));
     assert_int_equal(inner.count, 2);
-    assert_true(ms_str_equals(inner.items[1].key, ms_str_lit("b")));
+    assert_true(ms_str_equals(inner.items[1].key, ms_str_lit("json.b")));
+    ms_option_value value;
+    const ms_option_desc inner_descs[] = {{.key = "b", .kind = MS_OPT_I64}};
+    assert_int_equal(ms_option_get(&inner, inner_descs, 1, "b", &value, &st), MS_OK);
+    assert_true(value.is_set);
+    assert_int_equal(value.i64, 2);
     ms_arena_release(&arena);
+}
+
+static void prefixed_keys_stand_in_messages_as_they_were_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key;
+        const char *value;
+        ms_rc code;
+        const char *message;
+        const char *hint;
+    } cases[] = {
+        {"x.number-of-rows", "many", MS_INVALID_OPTION,
+         "option \"x.number-of-rows\" cannot be \"many\": it takes an integer", ""},
+        {"x.wait", "2 min", MS_INVALID_OPTION,
+         "option \"x.wait\" cannot be \"2 min\": it must be from 1 to 60000", ""},
+        {"x.scan.mode", "all", MS_INVALID_OPTION, "option \"x.scan.mode\" cannot be \"all\"",
+         "It takes one of: bounded|change-stream."},
+        {"x.fields.a.kind", "all", MS_INVALID_OPTION,
+         "option \"x.fields.a.kind\" cannot be \"all\"", "It takes one of: random|sequence."},
+        {"x.scan.mod", "bounded", MS_UNKNOWN_OPTION, "format \"x\" has no option \"x.scan.mod\"",
+         "Perhaps you meant \"x.scan.mode\"."},
+        {"x.later", "1", MS_NOT_SUPPORTED,
+         "option \"x.later\" of format \"x\" is not supported yet", "Use another."},
+        {"x.on", "true", MS_MISSING_OPTION, "format \"x\" needs the option \"x.connector\"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ms_status st = {0};
+        ms_arena arena;
+        ms_arena_init(&arena, 0);
+        ms_option items[] = {entry("connector", "f"), entry(cases[i].key, cases[i].value)};
+        ms_option_list list = {2, items};
+        ms_option_list inner = ms_options_with_prefix(&arena, &list, ms_str_lit("x."));
+        assert_int_equal(
+            ms_options_check(&inner, descs, DESC_COUNT, NULL, NULL, "format \"x\"", &st),
+            cases[i].code);
+        assert_string_equal(st.message, cases[i].message);
+        assert_string_equal(st.hint, cases[i].hint);
+        ms_arena_release(&arena);
+    }
+}
+
+static void a_key_that_fits_a_pattern_stands_in_messages_as_it_was_written(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    assert_int_equal(check_one("fields.a.kind", "none", &st), MS_INVALID_OPTION);
+    assert_string_equal(st.message, "option \"fields.a.kind\" cannot be \"none\"");
 }
 
 int main(void)
@@ -148,6 +201,8 @@ int main(void)
         cmocka_unit_test(a_missing_required_key_is_named),
         cmocka_unit_test(a_misspelt_key_gets_the_nearest_as_hint),
         cmocka_unit_test(prefixed_keys_go_to_the_format),
+        cmocka_unit_test(prefixed_keys_stand_in_messages_as_they_were_written),
+        cmocka_unit_test(a_key_that_fits_a_pattern_stands_in_messages_as_it_was_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
