@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one C++ file of this folder: a subclass of rocksdb::Logger, which the C interface cannot
- * make, and the guard around opening, which C cannot write. The logger drops what is below a
- * warning, formats the rest into a bounded line and hands it to C.
+ * The one C++ file of this folder: a logger and a listener, which the C interface cannot make, and
+ * the guard around opening, which C cannot write. The logger drops what is below a warning, formats
+ * the rest into a bounded line and hands it to C. The listener keeps RocksDB from resuming by itself
+ * after a full disk: a store that has failed stays so until it is opened again, and the thread that
+ * would wait for room must not outlive it.
  */
 /* tidy: no-unit-test: exercised through kv_test.c */
 #include "kv/rocks_shim.h"
@@ -13,10 +15,15 @@
 #include <memory>
 
 #include <rocksdb/env.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/options.h>
 
-/* What RocksDB's C interface has in its source and not in its header: a shared pointer. */
+/* What RocksDB's C interface has in its source and not in its header. */
 struct rocksdb_logger_t {
     std::shared_ptr<rocksdb::Logger> rep;
+};
+struct rocksdb_options_t {
+    rocksdb::Options rep;
 };
 
 /* A longer line is cut: base/log cuts it too. */
@@ -69,6 +76,21 @@ extern "C" void msi_rocks_log_set(rocksdb_options_t *options)
 {
     rocksdb_logger_t logger{std::make_shared<RocksForwarder>()};
     rocksdb_options_set_info_log(options, &logger);
+}
+
+class NoRecovery final : public rocksdb::EventListener
+{
+  public:
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
+                              bool *auto_recovery) override
+    {
+        *auto_recovery = false;
+    }
+};
+
+extern "C" void msi_rocks_stay_failed(rocksdb_options_t *options)
+{
+    options->rep.listeners.push_back(std::make_shared<NoRecovery>());
 }
 
 extern "C" bool msi_rocks_open(const rocksdb_options_t *options, const char *path,

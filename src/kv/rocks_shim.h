@@ -25,6 +25,9 @@ extern "C" {
 /* Gives the options a logger of ours, which lives as long as the options and what they opened. */
 void msi_rocks_log_set(rocksdb_options_t *options);
 
+/* Keeps RocksDB from resuming by itself after a background error. */
+void msi_rocks_stay_failed(rocksdb_options_t *options);
+
 /* What the logger calls, in kv.c: one line of RocksDB's, without a line feed. */
 void msi_rocks_log_line(bool is_error, const char *text);
 
