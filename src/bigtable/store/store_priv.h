@@ -134,6 +134,35 @@ void msi_row_set_reset(msi_row_set *set);
 /* False when the row, or another of the same hash, is in it already; or when the set is full. */
 bool msi_row_set_add(msi_row_set *set, uint32_t table, ms_str row);
 
+/* profile.c: what an app profile lets a call do. */
+
+#define MSI_USE_WRITE 1u
+#define MSI_USE_TRANSACTION 2u /* CheckAndMutateRow, ReadModifyWriteRow */
+#define MSI_USE_POINT_READ 4u  /* keys only, no ranges */
+#define MSI_USE_CHANGES 8u
+
+/* NOT_FOUND for a profile that the instance lacks, FAILED_PRECONDITION for a use (bits of MSI_USE)
+ * that it does not allow. An empty id is "default". Of the name, the instance counts. Thread: any. */
+ms_bt_code msi_profile_check(const msi_schema *schema, const ms_bt_table_name *instance, ms_str id,
+                             uint32_t use, ms_bt_status *bt);
+
+/*
+ * change_log.c: what the change stream of a table will say, in the batch under way. Called for a
+ * table that has a stream only (msi_change_is_logged): begin, mutations in their order, end, once
+ * for each row of an entry, with commit->micros as the time of the commit. The leader.
+ *
+ * A mutation is as a stream says it: texts are borrowed for the length of the call, timestamps are
+ * those assigned, DELETE_FROM_ROW has become a DELETE_FROM_FAMILY of each family of the table.
+ */
+static inline bool msi_change_is_logged(const msi_table *table)
+{
+    return table->def->change_retention_micros != 0;
+}
+
+void msi_change_begin(ms_bt_store *store, const msi_table *table, ms_str row_key);
+void msi_change_mutation(ms_bt_store *store, const ms_bt_change_mutation *mutation);
+void msi_change_end(ms_bt_store *store);
+
 /* admin.c: calls on tables, in the leader resp. at once. */
 
 /* Carries out a call that changes the catalog: checks, writes, publishes. bt is its outcome; a
