@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The filter tree: making, copying, checking, measuring and showing. How a filter acts on cells is
- * filter_eval's business.
+ * The filter tree: making, copying, measuring and showing. The service's rules are in
+ * filter_check.c; how a filter acts on cells is filter_eval's business.
  *
  * Every walk is recursive and bounded: filters made by this folder's makers are as deep as their
- * caller's code, and those from elsewhere pass ms_bt_filter_check first, which stops at the limit.
+ * caller's code, and those from elsewhere were bounded by whoever unpacked them.
  */
-#include "bigtable/model/filter.h"
-
+#include "bigtable/model/filter_priv.h"
 #include "bigtable/model/model_priv.h"
 #include "bigtable/model/name.h"
 
@@ -55,26 +54,10 @@ static ms_bt_filter *make(ms_arena *arena, ms_bt_filter_kind kind)
     return filter;
 }
 
-static const ms_bt_filter *make_count(ms_arena *arena, ms_bt_filter_kind kind, int32_t count)
+static const ms_bt_filter *make_text(ms_arena *arena, ms_bt_filter_kind kind, ms_str text)
 {
     ms_bt_filter *filter = make(arena, kind);
-    filter->count = count;
-    return filter;
-}
-
-static const ms_bt_filter *make_list(ms_arena *arena, ms_bt_filter_kind kind,
-                                     const ms_bt_filter *const *children, size_t count)
-{
-    if (count == 1) {
-        return children[0];
-    }
-    ms_bt_filter *filter = make(arena, kind);
-    const ms_bt_filter **list = ms_arena_array(arena, const ms_bt_filter *, count);
-    for (size_t i = 0; i < count; i++) {
-        list[i] = children[i];
-    }
-    filter->children = list;
-    filter->child_count = count;
+    filter->text = text;
     return filter;
 }
 
@@ -88,43 +71,138 @@ const ms_bt_filter *ms_bt_filter_block_all(ms_arena *arena)
     return make(arena, MS_BT_FILTER_BLOCK_ALL);
 }
 
-const ms_bt_filter *ms_bt_filter_family(ms_arena *arena, ms_str family)
-{
-    ms_bt_filter *filter = make(arena, MS_BT_FILTER_FAMILY);
-    filter->text = family;
-    return filter;
-}
-
-const ms_bt_filter *ms_bt_filter_cells_per_row(ms_arena *arena, int32_t limit)
-{
-    return make_count(arena, MS_BT_FILTER_CELLS_PER_ROW_LIMIT, limit);
-}
-
-const ms_bt_filter *ms_bt_filter_cells_per_row_offset(ms_arena *arena, int32_t offset)
-{
-    return make_count(arena, MS_BT_FILTER_CELLS_PER_ROW_OFFSET, offset);
-}
-
-const ms_bt_filter *ms_bt_filter_cells_per_column(ms_arena *arena, int32_t limit)
-{
-    return make_count(arena, MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT, limit);
-}
-
 const ms_bt_filter *ms_bt_filter_strip_value(ms_arena *arena)
 {
     return make(arena, MS_BT_FILTER_STRIP_VALUE);
 }
 
+const ms_bt_filter *ms_bt_filter_sink(ms_arena *arena)
+{
+    return make(arena, MS_BT_FILTER_SINK);
+}
+
+const ms_bt_filter *ms_bt_filter_flag(ms_arena *arena, ms_bt_filter_kind kind, bool value)
+{
+    MS_ASSERT(msi_filter_is_flag(kind));
+    ms_bt_filter *filter = make(arena, kind);
+    filter->is_false = !value;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_family(ms_arena *arena, ms_str family)
+{
+    return make_text(arena, MS_BT_FILTER_FAMILY, family);
+}
+
+const ms_bt_filter *ms_bt_filter_regex(ms_arena *arena, ms_bt_filter_kind kind, ms_str pattern)
+{
+    MS_ASSERT(msi_filter_is_regex(kind));
+    return make_text(arena, kind, pattern);
+}
+
+const ms_bt_filter *ms_bt_filter_value_bitmask(ms_arena *arena, ms_str mask)
+{
+    return make_text(arena, MS_BT_FILTER_VALUE_BITMASK, mask);
+}
+
+const ms_bt_filter *ms_bt_filter_apply_label(ms_arena *arena, ms_str label)
+{
+    return make_text(arena, MS_BT_FILTER_APPLY_LABEL, label);
+}
+
+const ms_bt_filter *ms_bt_filter_row_sample(ms_arena *arena, double probability)
+{
+    ms_bt_filter *filter = make(arena, MS_BT_FILTER_ROW_SAMPLE);
+    filter->probability = probability;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_column_range(ms_arena *arena, ms_str family,
+                                              const ms_bt_range *qualifiers)
+{
+    ms_bt_filter *filter = make(arena, MS_BT_FILTER_COLUMN_RANGE);
+    filter->text = family;
+    filter->bounds = *qualifiers;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_value_range(ms_arena *arena, const ms_bt_range *values)
+{
+    ms_bt_filter *filter = make(arena, MS_BT_FILTER_VALUE_RANGE);
+    filter->bounds = *values;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_timestamp_range(ms_arena *arena, int64_t start_micros,
+                                                 int64_t end_micros)
+{
+    ms_bt_filter *filter = make(arena, MS_BT_FILTER_TIMESTAMP_RANGE);
+    filter->start_micros = start_micros;
+    filter->end_micros = end_micros;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_cells(ms_arena *arena, ms_bt_filter_kind kind, int32_t count)
+{
+    MS_ASSERT(msi_filter_is_count(kind));
+    ms_bt_filter *filter = make(arena, kind);
+    filter->count = count;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_cells_per_row(ms_arena *arena, int32_t limit)
+{
+    return ms_bt_filter_cells(arena, MS_BT_FILTER_CELLS_PER_ROW_LIMIT, limit);
+}
+
+const ms_bt_filter *ms_bt_filter_cells_per_row_offset(ms_arena *arena, int32_t offset)
+{
+    return ms_bt_filter_cells(arena, MS_BT_FILTER_CELLS_PER_ROW_OFFSET, offset);
+}
+
+const ms_bt_filter *ms_bt_filter_cells_per_column(ms_arena *arena, int32_t limit)
+{
+    return ms_bt_filter_cells(arena, MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT, limit);
+}
+
+static const ms_bt_filter *make_parent(ms_arena *arena, ms_bt_filter_kind kind,
+                                       const ms_bt_filter *const *children, size_t count)
+{
+    ms_bt_filter *filter = make(arena, kind);
+    const ms_bt_filter **list = ms_arena_array(arena, const ms_bt_filter *, count);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = children[i];
+    }
+    filter->children = list;
+    filter->child_count = count;
+    return filter;
+}
+
+const ms_bt_filter *ms_bt_filter_condition(ms_arena *arena, const ms_bt_filter *predicate,
+                                           const ms_bt_filter *then, const ms_bt_filter *otherwise)
+{
+    const ms_bt_filter *children[MSI_CONDITION_CHILDREN] = {predicate, then, otherwise};
+    return make_parent(arena, MS_BT_FILTER_CONDITION, children, MSI_CONDITION_CHILDREN);
+}
+
+const ms_bt_filter *ms_bt_filter_list(ms_arena *arena, ms_bt_filter_kind kind,
+                                      const ms_bt_filter *const *children, size_t count)
+{
+    MS_ASSERT(kind == MS_BT_FILTER_CHAIN || kind == MS_BT_FILTER_INTERLEAVE);
+    return make_parent(arena, kind, children, count);
+}
+
 const ms_bt_filter *ms_bt_filter_chain(ms_arena *arena, const ms_bt_filter *const *children,
                                        size_t count)
 {
-    return make_list(arena, MS_BT_FILTER_CHAIN, children, count);
+    return count == 1 ? children[0] : ms_bt_filter_list(arena, MS_BT_FILTER_CHAIN, children, count);
 }
 
 const ms_bt_filter *ms_bt_filter_interleave(ms_arena *arena, const ms_bt_filter *const *children,
                                             size_t count)
 {
-    return make_list(arena, MS_BT_FILTER_INTERLEAVE, children, count);
+    return count == 1 ? children[0]
+                      : ms_bt_filter_list(arena, MS_BT_FILTER_INTERLEAVE, children, count);
 }
 
 const ms_bt_filter *ms_bt_filter_families(ms_arena *arena, const ms_str *families, size_t count)
@@ -143,88 +221,16 @@ const ms_bt_filter *ms_bt_filter_copy(ms_arena *arena, const ms_bt_filter *filte
         return NULL;
     }
     ms_bt_filter *copy = make(arena, filter->kind);
-    copy->count = filter->count;
+    *copy = *filter;
     copy->text = ms_arena_copy_str(arena, filter->text);
+    copy->bounds.start.key = ms_arena_copy_str(arena, filter->bounds.start.key);
+    copy->bounds.end.key = ms_arena_copy_str(arena, filter->bounds.end.key);
     const ms_bt_filter **list = ms_arena_array(arena, const ms_bt_filter *, filter->child_count);
     for (size_t i = 0; i < filter->child_count; i++) {
         list[i] = ms_bt_filter_copy(arena, filter->children[i]);
     }
     copy->children = list;
-    copy->child_count = filter->child_count;
     return copy;
-}
-
-/* Checks. */
-
-static ms_bt_code check_node(const ms_bt_filter *filter, ms_bt_status *bt)
-{
-    switch (filter->kind) {
-    case MS_BT_FILTER_CHAIN:
-    case MS_BT_FILTER_INTERLEAVE:
-        if (filter->child_count < 2) {
-            return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                    "%s must contain at least two RowFilters",
-                                    filter->kind == MS_BT_FILTER_CHAIN ? "Chain" : "Interleave");
-        }
-        break;
-    case MS_BT_FILTER_CELLS_PER_ROW_OFFSET:
-    case MS_BT_FILTER_CELLS_PER_ROW_LIMIT:
-    case MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT:
-        if (filter->count <= 0) {
-            return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                    "Error in field '%s' : argument must be > 0",
-                                    kinds[filter->kind].name);
-        }
-        break;
-    case MS_BT_FILTER_PASS_ALL:
-    case MS_BT_FILTER_BLOCK_ALL:
-    case MS_BT_FILTER_CONDITION:
-    case MS_BT_FILTER_SINK:
-    case MS_BT_FILTER_ROW_KEY_REGEX:
-    case MS_BT_FILTER_ROW_SAMPLE:
-    case MS_BT_FILTER_FAMILY:
-    case MS_BT_FILTER_FAMILY_REGEX:
-    case MS_BT_FILTER_QUALIFIER_REGEX:
-    case MS_BT_FILTER_COLUMN_RANGE:
-    case MS_BT_FILTER_TIMESTAMP_RANGE:
-    case MS_BT_FILTER_VALUE_REGEX:
-    case MS_BT_FILTER_VALUE_RANGE:
-    case MS_BT_FILTER_VALUE_BITMASK:
-    case MS_BT_FILTER_STRIP_VALUE:
-    case MS_BT_FILTER_APPLY_LABEL:
-    case MS_BT_FILTER_COUNT:
-        break;
-    }
-    return MS_BT_OK;
-}
-
-static ms_bt_code check_depth(const ms_bt_filter *filter, unsigned depth, ms_bt_status *bt)
-{
-    if (depth > MS_BT_LIMIT_FILTER_DEPTH) {
-        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                "Row filter is nested more than %u deep", MS_BT_LIMIT_FILTER_DEPTH);
-    }
-    MS_BT_TRY(check_node(filter, bt));
-    for (size_t i = 0; i < filter->child_count; i++) {
-        if (filter->children[i] != NULL) {
-            MS_BT_TRY(check_depth(filter->children[i], depth + 1, bt));
-        }
-    }
-    return MS_BT_OK;
-}
-
-ms_bt_code ms_bt_filter_check(const ms_bt_filter *filter, ms_bt_status *bt)
-{
-    if (filter == NULL) {
-        return MS_BT_OK;
-    }
-    MS_BT_TRY(check_depth(filter, 1, bt));
-    if (ms_bt_filter_wire_bytes(filter) > MS_BT_LIMIT_FILTER_BYTES) {
-        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                "Row filter exceeds maximum size of %u bytes",
-                                MS_BT_LIMIT_FILTER_BYTES);
-    }
-    return MS_BT_OK;
 }
 
 ms_bt_code ms_bt_filter_check_built(const ms_bt_filter *filter, ms_bt_status *bt)
@@ -244,12 +250,74 @@ ms_bt_code ms_bt_filter_check_built(const ms_bt_filter *filter, ms_bt_status *bt
 
 /* Measuring. */
 
-/* Letters, digits and _ stand for themselves in RE2; '-' and '.' of family names are escaped. */
-static size_t escaped_bytes(ms_str family)
+/* Letters, digits, _ and what is not ASCII stand for themselves; NUL has no short escape that a
+ * digit behind it could not lengthen. */
+static size_t quoted_byte(char c, char *to)
 {
-    size_t bytes = family.bytes;
-    for (size_t i = 0; i < family.bytes; i++) {
-        bytes += family.ptr[i] == '-' || family.ptr[i] == '.';
+    unsigned char byte = (unsigned char)c;
+    bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                    (byte >= '0' && byte <= '9') || byte == '_' || byte >= 0x80;
+    if (byte == 0) {
+        memcpy(to, "\\x00", 4);
+        return 4;
+    }
+    to[0] = '\\';
+    to[is_plain ? 0 : 1] = c;
+    return is_plain ? 1 : 2;
+}
+
+ms_str ms_bt_filter_quote(ms_arena *arena, ms_str literal)
+{
+    char *text = ms_arena_alloc(arena, literal.bytes * 4, 1);
+    size_t bytes = 0;
+    for (size_t i = 0; i < literal.bytes; i++) {
+        bytes += quoted_byte(literal.ptr[i], text + bytes);
+    }
+    return ms_str_make(text, bytes);
+}
+
+static size_t quoted_bytes(ms_str literal)
+{
+    char byte[4];
+    size_t bytes = 0;
+    for (size_t i = 0; i < literal.bytes; i++) {
+        bytes += quoted_byte(literal.ptr[i], byte);
+    }
+    return bytes;
+}
+
+/* The numbers of the fields below do not matter: all have tags of one byte. */
+
+/* A field that is left out when it is empty, resp. 0. */
+static size_t plain_bytes(ms_str text)
+{
+    return text.bytes == 0 ? 0 : msi_model_field_bytes(1, text.bytes);
+}
+
+static size_t plain_int_bytes(int64_t value)
+{
+    return value == 0 ? 0 : msi_model_int_field_bytes(1, value);
+}
+
+static size_t bounds_bytes(const ms_bt_range *range)
+{
+    const ms_bt_bound *bounds[] = {&range->start, &range->end};
+    size_t bytes = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (bounds[i]->kind != MS_BT_BOUND_NONE) {
+            bytes += msi_model_field_bytes(1, bounds[i]->key.bytes);
+        }
+    }
+    return bytes;
+}
+
+static size_t children_bytes(const ms_bt_filter *filter)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < filter->child_count; i++) {
+        if (filter->children[i] != NULL || filter->kind != MS_BT_FILTER_CONDITION) {
+            bytes += msi_model_field_bytes(1, ms_bt_filter_wire_bytes(filter->children[i]));
+        }
     }
     return bytes;
 }
@@ -263,18 +331,10 @@ size_t ms_bt_filter_wire_bytes(const ms_bt_filter *filter)
     switch (filter->kind) {
     case MS_BT_FILTER_CHAIN:
     case MS_BT_FILTER_INTERLEAVE:
-    case MS_BT_FILTER_CONDITION: {
-        size_t bytes = 0;
-        for (size_t i = 0; i < filter->child_count; i++) {
-            /* The fields of all three messages have one-byte tags. */
-            if (filter->children[i] != NULL) {
-                bytes += msi_model_field_bytes(1, ms_bt_filter_wire_bytes(filter->children[i]));
-            }
-        }
-        return msi_model_field_bytes(field, bytes);
-    }
+    case MS_BT_FILTER_CONDITION:
+        return msi_model_field_bytes(field, children_bytes(filter));
     case MS_BT_FILTER_FAMILY:
-        return msi_model_field_bytes(field, escaped_bytes(filter->text));
+        return msi_model_field_bytes(field, quoted_bytes(filter->text));
     case MS_BT_FILTER_CELLS_PER_ROW_OFFSET:
     case MS_BT_FILTER_CELLS_PER_ROW_LIMIT:
     case MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT:
@@ -283,16 +343,23 @@ size_t ms_bt_filter_wire_bytes(const ms_bt_filter *filter)
     case MS_BT_FILTER_BLOCK_ALL:
     case MS_BT_FILTER_SINK:
     case MS_BT_FILTER_STRIP_VALUE:
-        return msi_model_int_field_bytes(field, 1);
-    case MS_BT_FILTER_ROW_KEY_REGEX:
+        return msi_model_int_field_bytes(field, filter->is_false ? 0 : 1);
     case MS_BT_FILTER_ROW_SAMPLE:
+        return msi_model_tag_bytes(field) + sizeof(filter->probability);
+    case MS_BT_FILTER_COLUMN_RANGE:
+        return msi_model_field_bytes(field,
+                                     plain_bytes(filter->text) + bounds_bytes(&filter->bounds));
+    case MS_BT_FILTER_VALUE_RANGE:
+        return msi_model_field_bytes(field, bounds_bytes(&filter->bounds));
+    case MS_BT_FILTER_TIMESTAMP_RANGE:
+        return msi_model_field_bytes(field, plain_int_bytes(filter->start_micros) +
+                                                plain_int_bytes(filter->end_micros));
+    case MS_BT_FILTER_VALUE_BITMASK:
+        return msi_model_field_bytes(field, plain_bytes(filter->text));
+    case MS_BT_FILTER_ROW_KEY_REGEX:
     case MS_BT_FILTER_FAMILY_REGEX:
     case MS_BT_FILTER_QUALIFIER_REGEX:
-    case MS_BT_FILTER_COLUMN_RANGE:
-    case MS_BT_FILTER_TIMESTAMP_RANGE:
     case MS_BT_FILTER_VALUE_REGEX:
-    case MS_BT_FILTER_VALUE_RANGE:
-    case MS_BT_FILTER_VALUE_BITMASK:
     case MS_BT_FILTER_APPLY_LABEL:
     case MS_BT_FILTER_COUNT:
         break;
@@ -301,12 +368,6 @@ size_t ms_bt_filter_wire_bytes(const ms_bt_filter *filter)
 }
 
 /* Showing. */
-
-static bool has_count(ms_bt_filter_kind kind)
-{
-    return kind == MS_BT_FILTER_CELLS_PER_ROW_OFFSET || kind == MS_BT_FILTER_CELLS_PER_ROW_LIMIT ||
-           kind == MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT;
-}
 
 /* The service's name without the word that says that it is a filter. */
 static ms_str short_name(ms_bt_filter_kind kind)
@@ -321,25 +382,58 @@ static ms_str short_name(ms_bt_filter_kind kind)
     return name;
 }
 
+static ms_rc render_text(const ms_bt_filter *filter, ms_buf *buf, ms_status *st)
+{
+    char text[256];
+    return ms_buf_format(buf, st, "(%s", ms_bt_bytes_text(filter->text, text, sizeof(text)));
+}
+
+/* What is between the parentheses, with the first of them. */
+static ms_rc render_fields(const ms_bt_filter *filter, ms_buf *buf, ms_status *st)
+{
+    if (filter->child_count > 0) {
+        for (size_t i = 0; i < filter->child_count; i++) {
+            MS_TRY(ms_buf_append(buf, i == 0 ? ms_str_lit("(") : ms_str_lit(", "), st));
+            bool is_no_branch =
+                filter->children[i] == NULL && i > 0 && filter->kind == MS_BT_FILTER_CONDITION;
+            MS_TRY(is_no_branch ? ms_buf_append(buf, ms_str_lit("none"), st)
+                                : ms_bt_filter_render(filter->children[i], buf, st));
+        }
+        return MS_OK;
+    }
+    if (msi_filter_is_count(filter->kind)) {
+        return ms_buf_format(buf, st, "(%d", (int)filter->count);
+    }
+    if (filter->kind == MS_BT_FILTER_ROW_SAMPLE) {
+        return ms_buf_format(buf, st, "(%.17g", filter->probability);
+    }
+    if (filter->kind == MS_BT_FILTER_TIMESTAMP_RANGE) {
+        MS_TRY(ms_buf_format(buf, st, "([%lld,", (long long)filter->start_micros));
+        return filter->end_micros == 0
+                   ? ms_buf_append(buf, ms_str_lit("*)"), st)
+                   : ms_buf_format(buf, st, "%lld)", (long long)filter->end_micros);
+    }
+    if (filter->kind == MS_BT_FILTER_VALUE_RANGE) {
+        MS_TRY(ms_buf_append_byte(buf, '(', st));
+        return ms_bt_range_render(&filter->bounds, buf, st);
+    }
+    MS_TRY(render_text(filter, buf, st));
+    if (filter->kind == MS_BT_FILTER_COLUMN_RANGE) {
+        MS_TRY(ms_buf_append_byte(buf, ' ', st));
+        return ms_bt_range_render(&filter->bounds, buf, st);
+    }
+    return MS_OK;
+}
+
 ms_rc ms_bt_filter_render(const ms_bt_filter *filter, ms_buf *buf, ms_status *st)
 {
     if (filter == NULL) {
         return ms_buf_append(buf, ms_str_lit("pass_all"), st);
     }
     MS_TRY(ms_buf_append(buf, short_name(filter->kind), st));
-    if (has_count(filter->kind)) {
-        return ms_buf_format(buf, st, "(%d)", (int)filter->count);
+    if (msi_filter_is_flag(filter->kind)) {
+        return filter->is_false ? ms_buf_append(buf, ms_str_lit("(false)"), st) : MS_OK;
     }
-    if (filter->child_count == 0) {
-        char text[256];
-        return filter->text.bytes == 0
-                   ? MS_OK
-                   : ms_buf_format(buf, st, "(%s)",
-                                   ms_bt_bytes_text(filter->text, text, sizeof(text)));
-    }
-    for (size_t i = 0; i < filter->child_count; i++) {
-        MS_TRY(ms_buf_append(buf, i == 0 ? ms_str_lit("(") : ms_str_lit(", "), st));
-        MS_TRY(ms_bt_filter_render(filter->children[i], buf, st));
-    }
+    MS_TRY(render_fields(filter, buf, st));
     return ms_buf_append_byte(buf, ')', st);
 }

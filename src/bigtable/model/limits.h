@@ -28,6 +28,7 @@
 #define MS_BT_LIMIT_MUTATIONS 100000u /* of one request, over all its entries */
 #define MS_BT_LIMIT_FILTER_BYTES 20480u
 #define MS_BT_LIMIT_FILTER_DEPTH 20u
+#define MS_BT_LIMIT_LABEL_BYTES 15u
 #define MS_BT_LIMIT_GC_RULE_BYTES 500u
 #define MS_BT_LIMIT_GC_RULE_DEPTH 20u        /* ours: 500 bytes cannot nest much deeper */
 #define MS_BT_LIMIT_BATCH_BYTES (256u << 20) /* ours: one mutation batch, as the largest request */

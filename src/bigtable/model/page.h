@@ -16,6 +16,7 @@
  *
  * cell->family is an index into page->families. That list only grows during a read, and an index
  * keeps its meaning for the life of the read, so a reader maps families to its own columns once.
+ * Labels, which filters apply to cells, are named likewise; the index 0 is no label.
  *
  * Ownership: the read owns its pages; a consumer borrows one from poll to release and must not keep
  * views into it longer. Thread: the consumer's. Limits: bytes and cells of a page are below 2^32;
@@ -34,7 +35,7 @@ typedef struct ms_bt_cell {
     uint32_t value_at;
     uint32_t value_bytes;
     uint16_t family;
-    uint16_t label; /* 0: none; reserved until filters apply labels */
+    uint16_t label; /* 0: none */
 } ms_bt_cell;
 
 typedef struct ms_bt_row {
@@ -44,7 +45,7 @@ typedef struct ms_bt_row {
     uint32_t cell_count; /* at least 1 */
 } ms_bt_row;
 
-/* Read rows, row_count, cells, cell_count and families freely; the rest is private. */
+/* Read rows, cells, families, labels and their counts freely; the rest is private. */
 typedef struct ms_bt_page {
     ms_bt_row *rows;
     uint32_t row_count;
@@ -55,6 +56,8 @@ typedef struct ms_bt_page {
     ms_buf bytes;
     const ms_str *families;
     uint32_t family_count;
+    const ms_str *labels; /* by index, the first of them empty; NULL when no filter applies any */
+    uint32_t label_count;
 } ms_bt_page;
 
 static inline ms_str ms_bt_page_key(const ms_bt_page *page, const ms_bt_row *row)
@@ -75,6 +78,12 @@ static inline ms_str ms_bt_page_value(const ms_bt_page *page, const ms_bt_cell *
 static inline ms_str ms_bt_page_family(const ms_bt_page *page, const ms_bt_cell *cell)
 {
     return page->families[cell->family];
+}
+
+/* Empty when the cell has none. */
+static inline ms_str ms_bt_page_label(const ms_bt_page *page, const ms_bt_cell *cell)
+{
+    return cell->label == 0 ? (ms_str){NULL, 0} : page->labels[cell->label];
 }
 
 /* For transports, which fill pages. */
