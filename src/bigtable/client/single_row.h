@@ -10,6 +10,7 @@
 #define MS_BIGTABLE_CLIENT_SINGLE_ROW_H
 
 #include "bigtable/client/client.h"
+#include "bigtable/model/rule.h"
 
 /*
  * CheckAndMutateRow: applies one of two lists of mutations, depending on whether a filter gives any
@@ -30,19 +31,6 @@ void ms_bt_check_and_mutate_init(ms_bt_check_and_mutate *call, struct ms_mailbox
                                  ms_bt_done_fn done, void *arg);
 void ms_bt_check_and_mutate_release(ms_bt_check_and_mutate *call);
 void ms_bt_client_check_and_mutate(ms_bt_client *client, ms_bt_check_and_mutate *call);
-
-typedef enum ms_bt_rule_kind {
-    MS_BT_RULE_APPEND,   /* the latest cell of the column, or nothing, with append behind */
-    MS_BT_RULE_INCREMENT /* the latest cell, eight bytes big-endian, or 0, plus increment; wraps */
-} ms_bt_rule_kind;
-
-typedef struct ms_bt_rule {
-    ms_bt_rule_kind kind;
-    ms_str family;
-    ms_str qualifier;
-    ms_str append;
-    int64_t increment;
-} ms_bt_rule;
 
 /*
  * ReadModifyWriteRow: rules apply in order, each seeing what those before it made. The answer is a

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scan, and the way in and out of protobuf-c. A stack of open messages stands in for recursion;
+ * each frame knows where its message ends, what it is, and which of its message fields were seen.
+ */
+#include "bigtable/wire/scan.h"
+
+/* Wire types. */
+#define TYPE_VARINT 0u
+#define TYPE_FIXED64 1u
+#define TYPE_BYTES 2u
+#define TYPE_FIXED32 5u
+
+#define FIELD_NUMBER_MAX ((1u << 29) - 1)
+
+/* What protobuf-c takes for each field while it unpacks (40 bytes in a list that doubles), and for
+ * keeping one that it does not know. */
+#define FIELD_OVERHEAD 80u
+
+const ms_wire_limits ms_wire_request_limits = {MS_WIRE_MESSAGE_BYTES, MS_WIRE_DEPTH_MAX,
+                                               MS_WIRE_FIELDS_MAX, MS_WIRE_OVERHEAD_BYTES,
+                                               MS_BT_INVALID_ARGUMENT};
+const ms_wire_limits ms_wire_response_limits = {MS_WIRE_MESSAGE_BYTES, MS_WIRE_DEPTH_MAX,
+                                                MS_WIRE_FIELDS_MAX, MS_WIRE_OVERHEAD_BYTES,
+                                                MS_BT_INTERNAL};
+
+typedef struct scan_frame {
+    const ProtobufCMessageDescriptor *class;
+    const uint8_t *end;
+    uint64_t seen; /* of the first 64 fields, those with a message that may be there once */
+} scan_frame;
+
+typedef struct scan {
+    const ms_wire_limits *limits;
+    const uint8_t *at;
+    size_t overhead;
+    uint32_t fields;
+    uint32_t depth;  /* open messages */
+    const char *why; /* it is refused; NULL: it is not */
+    scan_frame frames[MS_WIRE_DEPTH_MAX];
+} scan;
+
+static bool refuse(scan *s, const char *why)
+{
+    s->why = why;
+    return false;
+}
+
+static bool scan_varint(scan *s, const uint8_t *end, uint64_t *value_out)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        if (s->at == end) {
+            return refuse(s, "it ends inside a number");
+        }
+        uint8_t byte = *s->at++;
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (byte < 0x80) {
+            *value_out = value;
+            return true;
+        }
+    }
+    return refuse(s, "a number has more than ten bytes");
+}
+
+static bool add_overhead(scan *s, size_t bytes)
+{
+    s->overhead += bytes;
+    return s->overhead <= s->limits->overhead_max || refuse(s, "it would take too much memory");
+}
+
+static bool open_message(scan *s, const ProtobufCMessageDescriptor *class, const uint8_t *end)
+{
+    if (s->depth == s->limits->depth_max) {
+        return refuse(s, "it is nested too deep");
+    }
+    s->frames[s->depth++] = (scan_frame){.class = class, .end = end};
+    return add_overhead(s, class->sizeof_message + 2 * sizeof(void *));
+}
+
+/* A message field that is there once keeps protobuf-c from merging. */
+static bool note_message(scan *s, scan_frame *frame, const ProtobufCFieldDescriptor *field)
+{
+    size_t index = (size_t)(field - frame->class->fields);
+    if (field->label == PROTOBUF_C_LABEL_REPEATED || index >= 64) {
+        return true;
+    }
+    if ((frame->seen >> index & 1) != 0) {
+        return refuse(s, "a field occurs twice");
+    }
+    frame->seen |= (uint64_t)1 << index;
+    return true;
+}
+
+static bool scan_contents(scan *s, const ProtobufCFieldDescriptor *field, size_t bytes)
+{
+    ms_str text = {(const char *)s->at, bytes};
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_MESSAGE: {
+        scan_frame *frame = &s->frames[s->depth - 1];
+        return note_message(s, frame, field) && open_message(s, field->descriptor, s->at + bytes);
+    }
+    case PROTOBUF_C_TYPE_STRING:
+        if (bytes > 0 && memchr(text.ptr, 0, bytes) != NULL) {
+            return refuse(s, "a text holds a NUL");
+        }
+        if (!ms_str_is_utf8(text)) {
+            return refuse(s, "a text is not UTF-8");
+        }
+        break;
+    case PROTOBUF_C_TYPE_BYTES:
+        break;
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_FLOAT:
+    case PROTOBUF_C_TYPE_DOUBLE:
+    case PROTOBUF_C_TYPE_BOOL:
+    case PROTOBUF_C_TYPE_ENUM:
+        return refuse(s, "a field has the wrong type");
+    }
+    s->at += bytes;
+    return true;
+}
+
+/* The wire type of a field that is no text, bytes or message. */
+static unsigned scalar_type(const ProtobufCFieldDescriptor *field)
+{
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FLOAT:
+        return TYPE_FIXED32;
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE:
+        return TYPE_FIXED64;
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_BOOL:
+    case PROTOBUF_C_TYPE_ENUM:
+        return TYPE_VARINT;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE:
+        break;
+    }
+    return TYPE_BYTES;
+}
+
+static bool skip(scan *s, const uint8_t *end, size_t bytes)
+{
+    if (bytes > (size_t)(end - s->at)) {
+        return refuse(s, "it ends inside a field");
+    }
+    s->at += bytes;
+    return true;
+}
+
+static bool scan_field(scan *s)
+{
+    const scan_frame *frame = &s->frames[s->depth - 1];
+    const uint8_t *end = frame->end;
+    uint64_t tag;
+    if (!scan_varint(s, end, &tag)) {
+        return false;
+    }
+    if (tag >> 3 == 0 || tag >> 3 > FIELD_NUMBER_MAX) {
+        return refuse(s, "a field has a wrong number");
+    }
+    if (++s->fields > s->limits->fields_max) {
+        return refuse(s, "it has too many fields");
+    }
+    if (!add_overhead(s, FIELD_OVERHEAD)) {
+        return false;
+    }
+    unsigned type = (unsigned)(tag & 7);
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field(frame->class, (unsigned)(tag >> 3));
+    if (field != NULL && type != scalar_type(field)) {
+        return refuse(s, "a field has the wrong type");
+    }
+    uint64_t value;
+    switch (type) {
+    case TYPE_VARINT:
+        return scan_varint(s, end, &value);
+    case TYPE_FIXED64:
+        return skip(s, end, 8);
+    case TYPE_FIXED32:
+        return skip(s, end, 4);
+    case TYPE_BYTES:
+        if (!scan_varint(s, end, &value)) {
+            return false;
+        }
+        if (value > (uint64_t)(end - s->at)) {
+            return refuse(s, "it ends inside a field");
+        }
+        return field == NULL ? skip(s, end, (size_t)value) : scan_contents(s, field, (size_t)value);
+    default:
+        return refuse(s, "a field has an unknown type");
+    }
+}
+
+ms_bt_code ms_wire_check(const ProtobufCMessageDescriptor *class, ms_str bytes,
+                         const ms_wire_limits *limits, ms_bt_status *bt)
+{
+    MS_ASSERT(limits->depth_max > 0 && limits->depth_max <= MS_WIRE_DEPTH_MAX);
+    if (bytes.bytes > limits->bytes_max) {
+        return ms_bt_status_set(bt, MS_BT_RESOURCE_EXHAUSTED,
+                                "message is larger than max (%zu vs. %zu)", bytes.bytes,
+                                limits->bytes_max);
+    }
+    scan s = {.limits = limits, .at = (const uint8_t *)bytes.ptr};
+    bool ok = bytes.bytes == 0 || open_message(&s, class, s.at + bytes.bytes);
+    while (ok && s.depth > 0) {
+        if (s.at == s.frames[s.depth - 1].end) {
+            s.depth--;
+        } else {
+            ok = scan_field(&s);
+        }
+    }
+    return ok ? MS_BT_OK
+              : ms_bt_status_set(bt, limits->code, "message %s is malformed: %s", class->name,
+                                 s.why);
+}
+
+/* protobuf-c. */
+
+static void *arena_alloc(void *arg, size_t bytes)
+{
+    return ms_arena_alloc(arg, bytes, _Alignof(max_align_t));
+}
+
+static void arena_free(void *arg, void *ptr)
+{
+    (void)arg;
+    (void)ptr;
+}
+
+void *ms_wire_make(ms_arena *arena, const ProtobufCMessageDescriptor *class)
+{
+    ProtobufCMessage *message = arena_alloc(arena, class->sizeof_message);
+    class->message_init(message);
+    return message;
+}
+
+void *ms_wire_unpack(const ProtobufCMessageDescriptor *class, ms_str bytes,
+                     const ms_wire_limits *limits, ms_arena *arena, ms_bt_status *bt)
+{
+    if (ms_wire_check(class, bytes, limits, bt) != MS_BT_OK) {
+        return NULL;
+    }
+    ProtobufCAllocator allocator = {arena_alloc, arena_free, arena};
+    void *message =
+        protobuf_c_message_unpack(class, &allocator, bytes.bytes, (const uint8_t *)bytes.ptr);
+    if (message == NULL) {
+        (void)ms_bt_status_set(bt, limits->code, "message %s is malformed", class->name);
+    }
+    return message;
+}
+
+ms_rc ms_wire_pack(const ProtobufCMessage *message, ms_buf *buf, ms_status *st)
+{
+    size_t bytes = protobuf_c_message_get_packed_size(message);
+    MS_TRY(ms_buf_reserve(buf, bytes, st));
+    if (bytes > 0) {
+        buf->bytes += protobuf_c_message_pack(message, (uint8_t *)buf->ptr + buf->bytes);
+    }
+    return MS_OK;
+}
+
+char *ms_wire_text(ms_arena *arena, ms_str text)
+{
+    char *copy = ms_arena_alloc(arena, text.bytes + 1, 1);
+    if (text.bytes > 0) {
+        memcpy(copy, text.ptr, text.bytes);
+    }
+    copy[text.bytes] = '\0';
+    return copy;
+}
