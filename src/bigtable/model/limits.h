@@ -9,6 +9,8 @@
 #ifndef MS_BIGTABLE_MODEL_LIMITS_H
 #define MS_BIGTABLE_MODEL_LIMITS_H
 
+#include <stdint.h>
+
 /* Names. */
 #define MS_BT_LIMIT_TABLE_ID_BYTES 50u
 #define MS_BT_LIMIT_FAMILY_BYTES 64u
@@ -25,7 +27,12 @@
 #define MS_BT_LIMIT_ROW_BYTES (256u << 20) /* a larger row cannot be read in one piece */
 
 /* Requests. */
-#define MS_BT_LIMIT_MUTATIONS 100000u /* of one request, over all its entries */
+#define MS_BT_LIMIT_MUTATIONS 100000u     /* of one request, over all its entries */
+#define MS_BT_LIMIT_RULES 100000u         /* of one ReadModifyWriteRow */
+#define MS_BT_LIMIT_MIXED_MUTATIONS 4096u /* ours: of an entry that both deletes and aggregates */
+#define MS_BT_LIMIT_TOKEN_BYTES_MIN 8u
+#define MS_BT_LIMIT_TOKEN_BYTES 1024u                     /* ours: of an idempotency token */
+#define MS_BT_LIMIT_TOKEN_MICROS (INT64_C(900) * 1000000) /* a token is known for 15 minutes */
 #define MS_BT_LIMIT_FILTER_BYTES 20480u
 #define MS_BT_LIMIT_FILTER_DEPTH 20u
 #define MS_BT_LIMIT_LABEL_BYTES 15u

@@ -18,12 +18,13 @@
  *
  * Layout of the buffer; integers are in the machine's order, nothing is aligned:
  *
- *     entry     u32 bytes of the entry, these four included, u32 mutations, u32 key bytes, key,
- *               mutation...
+ *     entry     u32 bytes of the entry, these four included, u32 mutations, u32 key bytes,
+ *               u32 token bytes, u32 kinds, key, [i64 start of the token, token,] mutation...
  *     mutation  u32 qualifier bytes, u32 value bytes, i64 time, u16 family, u8 kind, u8 origin,
  *               [i64 end of time,] qualifier, value
  *
- * The end of time is there for DELETE_FROM_COLUMN only.
+ * The end of time is there for DELETE_FROM_COLUMN only, the token where there is one. kinds has the
+ * bits MS_BT_MUTATION_BIT of the kinds of the entry's mutations.
  *
  * Ownership: the batch owns its bytes; views that a cursor gives live until the next append, reset
  * or release. While a call carries the batch, nobody writes to it. Thread: one at a time.
@@ -34,18 +35,27 @@
 #include "base/str.h"
 #include "bigtable/model/limits.h"
 #include "bigtable/model/status.h"
+#include "bigtable/model/table.h"
 
-/* The numbers are ours. ADD_TO_CELL and MERGE_TO_CELL are named so that every switch knows them;
- * the check refuses them by name until aggregate families exist. */
+/* The numbers are ours. */
 typedef enum ms_bt_mutation_kind {
     MS_BT_MUTATION_SET_CELL,
     MS_BT_MUTATION_DELETE_FROM_COLUMN,
     MS_BT_MUTATION_DELETE_FROM_FAMILY,
     MS_BT_MUTATION_DELETE_FROM_ROW,
-    MS_BT_MUTATION_ADD_TO_CELL,
-    MS_BT_MUTATION_MERGE_TO_CELL,
+    MS_BT_MUTATION_ADD_TO_CELL,   /* value: the input, a 64-bit integer, eight bytes big-endian */
+    MS_BT_MUTATION_MERGE_TO_CELL, /* value: a state; empty, which stands for NULL: no effect */
     MS_BT_MUTATION_COUNT
 } ms_bt_mutation_kind;
+
+#define MS_BT_MUTATION_BIT(kind) (1u << (unsigned)(kind))
+#define MS_BT_MUTATION_DELETES                                                                     \
+    (MS_BT_MUTATION_BIT(MS_BT_MUTATION_DELETE_FROM_COLUMN) |                                       \
+     MS_BT_MUTATION_BIT(MS_BT_MUTATION_DELETE_FROM_FAMILY) |                                       \
+     MS_BT_MUTATION_BIT(MS_BT_MUTATION_DELETE_FROM_ROW))
+#define MS_BT_MUTATION_AGGREGATES                                                                  \
+    (MS_BT_MUTATION_BIT(MS_BT_MUTATION_ADD_TO_CELL) |                                              \
+     MS_BT_MUTATION_BIT(MS_BT_MUTATION_MERGE_TO_CELL))
 
 /* How a timestamp came about; the numbers are the wire's. */
 typedef enum ms_bt_timestamp_origin {
@@ -79,8 +89,9 @@ typedef struct ms_bt_mutation_batch {
     uint32_t mutation_count;
     size_t entry_at;          /* start of the open entry; SIZE_MAX: none is open */
     uint32_t entry_mutations; /* of the open entry */
-    bool has_deletes;         /* in a closed entry */
-    bool entry_has_deletes;   /* in the open entry */
+    uint32_t entry_kinds;     /* likewise */
+    uint32_t kinds;           /* of closed entries */
+    bool has_tokens;          /* a closed entry has one */
 } ms_bt_mutation_batch;
 
 /* Life. */
@@ -102,6 +113,14 @@ ms_rc ms_bt_mutation_batch_family(ms_bt_mutation_batch *batch, ms_str name, uint
 ms_rc ms_bt_mutation_batch_begin_row(ms_bt_mutation_batch *batch, ms_str key,
                                      ms_status *st) MS_MUST_USE;
 
+/*
+ * Same, for an entry that is applied once: one with the same key, token and start that was applied
+ * within MS_BT_LIMIT_TOKEN_MICROS after start is acknowledged and has no effect. The service does
+ * that for entries that add to aggregate cells, which alone could count twice.
+ */
+ms_rc ms_bt_mutation_batch_begin_row_once(ms_bt_mutation_batch *batch, ms_str key, ms_str token,
+                                          int64_t start_micros, ms_status *st) MS_MUST_USE;
+
 /* timestamp_micros may be MS_BT_TIMESTAMP_SERVER. */
 ms_rc ms_bt_mutation_batch_set_cell(ms_bt_mutation_batch *batch, uint16_t family, ms_str qualifier,
                                     int64_t timestamp_micros, ms_str value,
@@ -115,7 +134,16 @@ ms_rc ms_bt_mutation_batch_delete_family(ms_bt_mutation_batch *batch, uint16_t f
                                          ms_status *st) MS_MUST_USE;
 ms_rc ms_bt_mutation_batch_delete_row(ms_bt_mutation_batch *batch, ms_status *st) MS_MUST_USE;
 
-/* The general form of the four above, also for the kinds that have no function of their own. */
+/* Adds an input to, resp. merges a state into, the cell of an aggregate family; the timestamp is the
+ * cell's and cannot be the server's. */
+ms_rc ms_bt_mutation_batch_add_to_cell(ms_bt_mutation_batch *batch, uint16_t family,
+                                       ms_str qualifier, int64_t timestamp_micros, int64_t input,
+                                       ms_status *st) MS_MUST_USE;
+ms_rc ms_bt_mutation_batch_merge_to_cell(ms_bt_mutation_batch *batch, uint16_t family,
+                                         ms_str qualifier, int64_t timestamp_micros, ms_str state,
+                                         ms_status *st) MS_MUST_USE;
+
+/* The general form of those above. */
 ms_rc ms_bt_mutation_batch_append(ms_bt_mutation_batch *batch, const ms_bt_mutation *mutation,
                                   ms_status *st) MS_MUST_USE;
 
@@ -154,25 +182,42 @@ static inline ms_str ms_bt_mutation_batch_family_name(const ms_bt_mutation_batch
     return batch->families[family];
 }
 
+/* The kinds of mutations in closed entries: bits MS_BT_MUTATION_BIT. */
+static inline uint32_t ms_bt_mutation_batch_kinds(const ms_bt_mutation_batch *batch)
+{
+    return batch->kinds;
+}
+
 /* A closed entry deletes something: readers must then look at what the batch wrote before it. */
 static inline bool ms_bt_mutation_batch_has_deletes(const ms_bt_mutation_batch *batch)
 {
-    return batch->has_deletes;
+    return (batch->kinds & MS_BT_MUTATION_DELETES) != 0;
+}
+
+/* A closed entry has a token. */
+static inline bool ms_bt_mutation_batch_has_tokens(const ms_bt_mutation_batch *batch)
+{
+    return batch->has_tokens;
 }
 
 /*
  * The service's rules that need no schema, in its order: at least one entry, at least one mutation
- * in each, the limit of mutations in all, row keys, qualifiers, values, timestamps and time ranges
- * at the given granularity (1000 for milliseconds, 1 for microseconds). The first violation fails
- * the whole request. No entry may be open.
+ * in each, the limit of mutations in all, row keys, tokens, qualifiers, values, timestamps and time
+ * ranges at the given granularity (1000 for milliseconds, 1 for microseconds). The first violation
+ * fails the whole request. No entry may be open.
  */
 ms_bt_code ms_bt_mutation_batch_check(const ms_bt_mutation_batch *batch, int64_t granularity_micros,
                                       ms_bt_status *bt);
 
+/* Whether a mutation, the index-th of its entry, fits the type of its family: an aggregate family
+ * takes no SetCell, a raw one no AddToCell and MergeToCell, and a state has the form of its type. */
+ms_bt_code ms_bt_mutation_check_type(const ms_bt_mutation *mutation, uint32_t index,
+                                     const ms_bt_family *family, ms_bt_status *bt);
+
 /* Reading: entry by entry, mutation by mutation. Inline, because the store and the encoders do
  * little more per mutation than this. */
 
-#define MS_BT_ENTRY_HEAD_BYTES 12
+#define MS_BT_ENTRY_HEAD_BYTES 20
 #define MS_BT_MUTATION_HEAD_BYTES 20
 
 /* Fields are private. */
@@ -187,7 +232,10 @@ typedef struct ms_bt_mutation_entry {
     uint32_t index;
     uint32_t mutation_count;
     uint32_t bytes; /* of the entry in the buffer */
+    uint32_t kinds; /* of its mutations */
     ms_str key;
+    ms_str token; /* empty: none */
+    int64_t token_start_micros;
 } ms_bt_mutation_entry;
 
 /* Starts before the first entry. */
@@ -206,14 +254,21 @@ static inline bool ms_bt_mutation_cursor_next_entry(ms_bt_mutation_cursor *curso
     if (at == cursor->end) {
         return false;
     }
-    uint32_t head[3];
+    uint32_t head[5];
     memcpy(head, at, sizeof(head));
     entry_out->index = cursor->entry_index++;
     entry_out->mutation_count = head[1];
     entry_out->bytes = head[0];
+    entry_out->kinds = head[4];
     entry_out->key = (ms_str){at + MS_BT_ENTRY_HEAD_BYTES, head[2]};
     cursor->next = at + MS_BT_ENTRY_HEAD_BYTES + head[2];
     cursor->entry_end = at + head[0];
+    entry_out->token = (ms_str){NULL, 0};
+    if (head[3] > 0) {
+        memcpy(&entry_out->token_start_micros, cursor->next, sizeof(int64_t));
+        entry_out->token = (ms_str){cursor->next + sizeof(int64_t), head[3]};
+        cursor->next += sizeof(int64_t) + head[3];
+    }
     return true;
 }
 
