@@ -31,6 +31,8 @@ void ms_bt_page_reset(ms_bt_page *page, size_t keep_bytes)
     size_t held = page->bytes.capacity_bytes + page->cell_capacity * sizeof(ms_bt_cell);
     const ms_str *families = page->families;
     uint32_t family_count = page->family_count;
+    const ms_str *labels = page->labels;
+    uint32_t label_count = page->label_count;
     /* Four times: growth by doubling may have left half of each array unused. */
     if (held / 4 > keep_bytes) {
         ms_bt_page_release(page);
@@ -39,6 +41,8 @@ void ms_bt_page_reset(ms_bt_page *page, size_t keep_bytes)
     page->cell_count = 0;
     page->families = families;
     page->family_count = family_count;
+    page->labels = labels;
+    page->label_count = label_count;
     ms_buf_reset(&page->bytes);
 }
 
