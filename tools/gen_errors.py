@@ -29,6 +29,9 @@ particulars and a hint:
              ^^^^^
     hint: Did you mean "price"?
 
+A warning tells of something odd while what was asked for is done. It has the same parts, says
+`warning[...]`, and changes no exit status.
+
 The C interface carries the same names as `MS_` constants (`MS_UNDEFINED_COLUMN`) in
 `<millstream/base.h>`.
 """
@@ -60,7 +63,8 @@ def render(groups):
                 if name != "OK"]
         if rows:
             heading = f"\n## {title}\n" if title else ""
-            table = ["| error | SQLSTATE | meaning |", "|---|---|---|"] + rows
+            noun = "warning" if entries[0][1].startswith("01") else "error"
+            table = [f"| {noun} | SQLSTATE | meaning |", "|---|---|---|"] + rows
             parts.append("\n".join([heading] + table) + "\n")
     return "".join(parts)
 

@@ -63,6 +63,12 @@ MS_API const char *ms_rc_name(ms_rc code);
 MS_API const char *ms_rc_sqlstate(ms_rc code);
 MS_API const char *ms_rc_meaning(ms_rc code);
 
+/*
+ * True for codes that tell of something odd while what was asked for is done: those of SQLSTATE
+ * class 01. Thread: any. Errors: none. Since: 0.1.
+ */
+MS_API bool ms_rc_is_warning(ms_rc code);
+
 #ifdef __cplusplus
 }
 #endif

@@ -61,8 +61,10 @@ typedef struct ms_engine_options {
     /* Worker threads; 0: the number of processors. */
     uint32_t workers;
     /*
-     * Called, from any thread, with notices for people: which Bigtable is used (essential: shown
-     * also when quiet), settings without effect. NULL: none.
+     * Called, from any thread, with notices for people, ready for ms_status_render: warnings, such
+     * as of a setting without effect, which may have a place in the script that runs; and notes,
+     * whose code is MS_OK, such as which Bigtable is used (essential: shown also when quiet).
+     * NULL: none.
      */
     void (*notice)(void *arg, bool is_essential, const ms_status *notice);
     void *notice_arg;
@@ -164,8 +166,8 @@ MS_API ms_span ms_script_statement_span(const ms_script *script, uint32_t statem
 
 /*
  * Binds and plans every statement and runs none; DDL takes effect in the session. Calls report for
- * every error and warning (code MS_OK for the latter). Returns the number of errors. Thread: the
- * session's. Since: 0.1.
+ * every error and every warning (ms_rc_is_warning) of a statement. Returns the number of errors.
+ * Thread: the session's. Since: 0.1.
  */
 MS_API uint32_t ms_script_check(ms_script *script,
                                 void (*report)(void *arg, uint32_t statement, const ms_status *st),
@@ -299,13 +301,14 @@ MS_API void ms_execution_stats(const ms_execution *execution, ms_job_stats *stat
 typedef enum ms_error_format { MS_ERROR_TEXT, MS_ERROR_JSON } ms_error_format;
 
 /*
- * Renders a status: "error[CODE]: message", then place, line and carets when it has a place in the
- * script (NULL: none), then "detail:" and "hint:" lines; or one JSON object on a line. warning:
- * says "warning". The text ends in a line feed, is cut to size - 1 bytes and ends in NUL. Returns
- * the bytes written. Thread: the session's when script is not NULL, else any. Since: 0.1.
+ * Renders a status: "error[CODE]: message", or "warning[CODE]: ", or the bare message of a note,
+ * whose code is MS_OK; then place, line and carets when it has a place in the script (NULL: none),
+ * then "detail:" and "hint:" lines; or one JSON object on a line. The text ends in a line feed, is
+ * cut to size - 1 bytes and ends in NUL. Returns the bytes written. Thread: the session's when
+ * script is not NULL, else any. Since: 0.1.
  */
 MS_API size_t ms_status_render(const ms_status *st, const ms_script *script, uint32_t statement,
-                               ms_error_format format, bool warning, char *out, size_t size);
+                               ms_error_format format, char *out, size_t size);
 
 /* ---- About ---- */
 

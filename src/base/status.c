@@ -51,6 +51,11 @@ const char *ms_rc_meaning(ms_rc code)
     return rc_lookup(code)->meaning;
 }
 
+bool ms_rc_is_warning(ms_rc code)
+{
+    return strncmp(ms_rc_sqlstate(code), "01", 2) == 0;
+}
+
 /* The greatest length <= bytes that does not cut a UTF-8 sequence in two. */
 static size_t utf8_floor(const char *text, size_t bytes)
 {

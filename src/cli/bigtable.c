@@ -195,7 +195,7 @@ static int act(admin_args *admin, const admin_action *action)
         }
     }
     if (!ms_status_is_ok(&st)) {
-        msi_print_status(&admin->common, NULL, 0, false, &st);
+        msi_print_status(&admin->common, NULL, 0, &st);
     }
     ms_session_close(admin->common.session);
     ms_engine_close(admin->common.engine);

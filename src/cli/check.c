@@ -22,7 +22,7 @@ typedef struct check_report {
 static void report(void *arg, uint32_t statement, const ms_status *st)
 {
     const check_report *to = arg;
-    msi_print_status(to->common, to->script, statement, st->code == MS_OK, st);
+    msi_print_status(to->common, to->script, statement, st);
 }
 
 static int check_script(msi_common *common, const char *path)
@@ -40,7 +40,7 @@ static int check_script(msi_common *common, const char *path)
     }
     uint32_t errors = rc != MS_OK;
     if (rc != MS_OK) {
-        msi_print_status(common, script, 0, false, &st);
+        msi_print_status(common, script, 0, &st);
     } else {
         check_report to = {common, script};
         errors = ms_script_check(script, report, &to);
@@ -58,7 +58,7 @@ static int run(const msi_command *command, int argc, char **argv)
         .struct_bytes = sizeof options, .notice = msi_common_notice, .notice_arg = &common};
     if (ms_engine_open(&options, &common.engine, &st) != MS_OK ||
         ms_session_open(common.engine, &common.session, &st) != MS_OK) {
-        msi_print_status(&common, NULL, 0, false, &st);
+        msi_print_status(&common, NULL, 0, &st);
         return MSI_EXIT_FAILED;
     }
     const char *path = NULL;

@@ -71,6 +71,8 @@ typedef struct msi_common {
     int output_errno; /* why msi_write_stdout returned false; 0: it has not */
     ms_engine *engine;
     ms_session *session;
+    const ms_script *script; /* the one that runs, which warnings have places in; NULL: none */
+    uint32_t statement;      /* of it */
 } msi_common;
 
 /* Sets a setting from a flag of its own, or prints why not and returns MSI_EXIT_USAGE. */
@@ -83,9 +85,9 @@ int msi_apply_pair(msi_common *common, const msi_command *command, const char *f
 /* Notices go to standard error; under --quiet only the essential ones. */
 void msi_common_notice(void *arg, bool is_essential, const ms_status *notice);
 
-/* Prints a status on standard error. */
+/* Prints an error, a warning or a note on standard error. */
 void msi_print_status(const msi_common *common, const ms_script *script, uint32_t statement,
-                      bool warning, const ms_status *st);
+                      const ms_status *st);
 
 /*
  * Writes all bytes to standard output. arg: the msi_common, whose output_errno says why not when it

@@ -21,7 +21,7 @@ int msi_apply_setting(msi_common *common, const char *flag, const char *key, con
         if (st.detail[0] == '\0') {
             ms_status_detail(&st, "option \"%s\" gives the setting its value", flag);
         }
-        msi_print_status(common, NULL, 0, false, &st);
+        msi_print_status(common, NULL, 0, &st);
         return MSI_EXIT_USAGE;
     }
     return MSI_EXIT_OK;
@@ -41,7 +41,7 @@ int msi_apply_pair(msi_common *common, const msi_command *command, const char *f
     ms_rc rc = flag[2] == 's' ? ms_session_set(common->session, name, rest, &st)
                               : ms_session_define(common->session, name, rest, &st);
     if (rc != MS_OK) {
-        msi_print_status(common, NULL, 0, false, &st);
+        msi_print_status(common, NULL, 0, &st);
         return MSI_EXIT_USAGE;
     }
     return MSI_EXIT_OK;
@@ -51,18 +51,21 @@ void msi_common_notice(void *arg, bool is_essential, const ms_status *notice)
 {
     const msi_common *common = arg;
     if (is_essential || !common->quiet) {
-        fprintf(stderr, "%s\n", notice->message);
+        /* Only the thread that runs the script tells of places in it. */
+        bool has_place = notice->span.end != 0;
+        msi_print_status(common, has_place ? common->script : NULL,
+                         has_place ? common->statement : 0, notice);
     }
 }
 
 void msi_print_status(const msi_common *common, const ms_script *script, uint32_t statement,
-                      bool warning, const ms_status *st)
+                      const ms_status *st)
 {
     char text[STATUS_TEXT_BYTES];
-    ms_status_render(st, script, statement, MS_ERROR_TEXT, warning, text, sizeof text);
+    ms_status_render(st, script, statement, MS_ERROR_TEXT, text, sizeof text);
     fputs(text, stderr);
-    if (common->json_errors) {
-        ms_status_render(st, script, statement, MS_ERROR_JSON, warning, text, sizeof text);
+    if (common->json_errors && st->code != MS_OK) {
+        ms_status_render(st, script, statement, MS_ERROR_JSON, text, sizeof text);
         fputs(text, stderr);
     }
 }

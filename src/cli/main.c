@@ -83,7 +83,7 @@ static int end_output(int status)
     if (status != MSI_EXIT_OK || msi_output_status(errno_value, &st) == MS_OK) {
         return status;
     }
-    msi_print_status(&common, NULL, 0, false, &st);
+    msi_print_status(&common, NULL, 0, &st);
     return MSI_EXIT_FAILED;
 }
 

@@ -63,7 +63,7 @@ typedef struct run_state {
 
 static int fail(run_state *run, uint32_t statement, const ms_status *st)
 {
-    msi_print_status(&run->common, run->script, statement, false, st);
+    msi_print_status(&run->common, run->script, statement, st);
     ms_engine_cancel(run->common.engine);
     return MSI_EXIT_FAILED;
 }
@@ -229,6 +229,7 @@ static int run_statement(run_state *run, uint32_t statement)
 {
     ms_status st = {0};
     ms_execution *execution = NULL;
+    run->common.statement = statement;
     if (ms_script_execute(run->script, statement, run->explain_only, &execution, &st) != MS_OK) {
         return fail(run, statement, &st);
     }
@@ -290,10 +291,12 @@ static int run_script(run_state *run)
     if (rc == MS_OK) {
         /* Not before: while a script comes from a terminal, a signal ends the process at once. */
         msi_signals_start(run->common.engine);
+        run->common.script = run->script;
         status = run_statements(run);
     } else {
         status = fail(run, 0, &st);
     }
+    run->common.script = NULL;
     ms_script_close(run->script);
     return status;
 }
@@ -433,7 +436,7 @@ static int run_command(const msi_command *command, int argc, char **argv, bool e
     };
     if (ms_engine_open(&options, &run->common.engine, &st) != MS_OK ||
         ms_session_open(run->common.engine, &run->common.session, &st) != MS_OK) {
-        msi_print_status(&run->common, NULL, 0, false, &st);
+        msi_print_status(&run->common, NULL, 0, &st);
         status = MSI_EXIT_FAILED;
     } else {
         status = run_with_session(run, command, argc, argv);

@@ -79,12 +79,12 @@ static void tell(const msi_bigtable *bigtable)
 {
     ms_engine *engine = bigtable->engine;
     if (has_cloud_credentials()) {
-        msi_engine_notice(engine, true,
-                          "bigtable: embedded store in %s (Cloud credentials are there, but the "
-                          "cloud backend is not built yet)",
-                          engine->data_dir);
+        msi_engine_note(engine, true,
+                        "bigtable: embedded store in %s (Cloud credentials are there, but the "
+                        "cloud backend is not built yet)",
+                        engine->data_dir);
     } else {
-        msi_engine_notice(engine, true, "bigtable: embedded store in %s", engine->data_dir);
+        msi_engine_note(engine, true, "bigtable: embedded store in %s", engine->data_dir);
     }
 }
 
@@ -124,7 +124,15 @@ void msi_bigtable_close(msi_bigtable *bigtable)
     ms_bt_client_drain(bigtable->client);
     ms_bt_client_destroy(bigtable->client);
     if (ms_bt_store_close(bigtable->store, &st) != MS_OK) {
-        msi_engine_notice(bigtable->engine, true, "bigtable: %s", st.message);
+        ms_status warning = {0};
+        ms_status_set(&warning, MS_STORE_NOT_SYNCED, ms_span_none,
+                      "the log of the embedded store in %s could not be synced",
+                      bigtable->engine->data_dir);
+        ms_status_detail(&warning, "%s%s%s", st.message, st.detail[0] != '\0' ? ": " : "",
+                         st.detail);
+        ms_status_hint(&warning, "Writes since the last checkpoint or end of a job may be lost "
+                                 "with the machine's power.");
+        msi_engine_notice(bigtable->engine, true, &warning);
     }
     bigtable->client = NULL;
     bigtable->store = NULL;

@@ -102,17 +102,21 @@ ms_rc msi_engine_lock_data(ms_engine *engine, ms_status *st)
     return ms_status_hint(st, "Wait for it to end, or use another one with --data-dir.");
 }
 
-void msi_engine_notice(ms_engine *engine, bool is_essential, const char *format, ...)
+void msi_engine_notice(ms_engine *engine, bool is_essential, const ms_status *notice)
 {
-    if (engine->options.notice == NULL) {
-        return;
+    if (engine->options.notice != NULL) {
+        engine->options.notice(engine->options.notice_arg, is_essential, notice);
     }
-    ms_status notice = {0};
+}
+
+void msi_engine_note(ms_engine *engine, bool is_essential, const char *format, ...)
+{
+    ms_status note = {0};
     va_list args;
     va_start(args, format);
-    vsnprintf(notice.message, sizeof notice.message, format, args);
+    vsnprintf(note.message, sizeof note.message, format, args);
     va_end(args);
-    engine->options.notice(engine->options.notice_arg, is_essential, &notice);
+    msi_engine_notice(engine, is_essential, &note);
 }
 
 /* Running jobs. */

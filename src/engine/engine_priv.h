@@ -73,6 +73,8 @@ struct ms_script {
     ms_arena arena;
     ms_source source;
     const ms_ast_script *ast;
+    void (*report)(void *arg, uint32_t statement, const ms_status *st); /* while it is checked */
+    void *report_arg;
     uint32_t job_count; /* INSERTs and STATEMENT SETs */
     bool has_begun;     /* the first job looked at the checkpoints of all */
     bool has_history;   /* and earlier runs have left some, or completed a job */
@@ -113,8 +115,9 @@ ms_rc msi_engine_start(ms_engine *engine, ms_status *st) MS_MUST_USE;
 /* Makes and locks the data directory on first call. */
 ms_rc msi_engine_lock_data(ms_engine *engine, ms_status *st) MS_MUST_USE;
 
-/* Tells the notice callback; code MS_OK is a plain note. */
-void msi_engine_notice(ms_engine *engine, bool is_essential, const char *format, ...)
+/* Tells the notice callback: a warning that has no place in a script, or a plain note. */
+void msi_engine_notice(ms_engine *engine, bool is_essential, const ms_status *notice);
+void msi_engine_note(ms_engine *engine, bool is_essential, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Running jobs, so that stop and cancel reach them. */
@@ -127,6 +130,12 @@ void msi_bigtable_close(msi_bigtable *bigtable);
 
 /* Scripts. */
 const ms_source *msi_script_source(const ms_script *script);
+
+/* Tells of a warning at a statement: the report of a check, else the notice callback. */
+void msi_script_warn(const ms_script *script, uint32_t statement, const ms_status *warning);
+
+/* The warning that a setting of Flink's means nothing here. */
+ms_status msi_setting_warning(ms_str key, ms_span span);
 
 /* Jobs: names and directories. */
 

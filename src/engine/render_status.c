@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors and warnings as text with carets, or as one JSON object on a line.
+ * Errors, warnings and notes as text with carets, or as one JSON object on a line.
  */
 #include "engine/engine_priv.h"
 #include "engine/render.h"
@@ -15,16 +15,17 @@ static const ms_source *source_of(const ms_status *st, const ms_script *script)
     return has_place ? msi_script_source(script) : NULL;
 }
 
-static ms_rc text_form(const ms_status *st, const ms_script *script, bool warning, ms_buf *out,
-                       ms_status *inner)
+static const char *severity(const ms_status *st)
 {
-    const char *severity = warning ? "warning" : "error";
-    if (st->code == MS_OK) {
-        MS_TRY(ms_buf_format(out, inner, "%s: %s\n", warning ? "warning" : "note", st->message));
-    } else {
-        MS_TRY(
-            ms_buf_format(out, inner, "%s[%s]: %s\n", severity, ms_rc_name(st->code), st->message));
+    return st->code == MS_OK ? "note" : ms_rc_is_warning(st->code) ? "warning" : "error";
+}
+
+static ms_rc text_form(const ms_status *st, const ms_script *script, ms_buf *out, ms_status *inner)
+{
+    if (st->code != MS_OK) {
+        MS_TRY(ms_buf_format(out, inner, "%s[%s]: ", severity(st), ms_rc_name(st->code)));
     }
+    MS_TRY(ms_buf_format(out, inner, "%s\n", st->message));
     const ms_source *source = source_of(st, script);
     if (source != NULL) {
         ms_arena arena;
@@ -68,9 +69,9 @@ static ms_rc json_place(const ms_status *st, const ms_script *script, uint32_t s
 }
 
 static ms_rc json_form(const ms_status *st, const ms_script *script, uint32_t statement,
-                       bool warning, ms_buf *out, ms_status *inner)
+                       ms_buf *out, ms_status *inner)
 {
-    MS_TRY(ms_buf_format(out, inner, "{\"%s\":{", warning ? "warning" : "error"));
+    MS_TRY(ms_buf_format(out, inner, "{\"%s\":{", severity(st)));
     MS_TRY(member(out, "code", ms_rc_name(st->code), inner));
     MS_TRY(ms_buf_append_byte(out, ',', inner));
     MS_TRY(member(out, "sqlstate", ms_rc_sqlstate(st->code), inner));
@@ -84,7 +85,7 @@ static ms_rc json_form(const ms_status *st, const ms_script *script, uint32_t st
 }
 
 size_t ms_status_render(const ms_status *st, const ms_script *script, uint32_t statement,
-                        ms_error_format format, bool warning, char *out, size_t size)
+                        ms_error_format format, char *out, size_t size)
 {
     if (size == 0) {
         return 0;
@@ -92,8 +93,8 @@ size_t ms_status_render(const ms_status *st, const ms_script *script, uint32_t s
     ms_status inner = {0};
     ms_buf buf;
     ms_buf_init(&buf, RENDER_BYTES);
-    ms_rc rc = format == MS_ERROR_JSON ? json_form(st, script, statement, warning, &buf, &inner)
-                                       : text_form(st, script, warning, &buf, &inner);
+    ms_rc rc = format == MS_ERROR_JSON ? json_form(st, script, statement, &buf, &inner)
+                                       : text_form(st, script, &buf, &inner);
     (void)rc; /* a text beyond the limit is shown as far as it goes */
     size_t bytes = buf.bytes < size - 1 ? buf.bytes : size - 1;
     if (bytes > 0) {

@@ -7,8 +7,6 @@
 #include "bind/bind.h"
 #include "opt/opt.h"
 
-#include <stdio.h>
-
 ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **script_out,
                      ms_status *st)
 {
@@ -183,24 +181,17 @@ ms_rc ms_script_execute(ms_script *script, uint32_t statement, bool explain_only
 
 /* Checking. */
 
-typedef struct check_run {
-    ms_script *script;
-    void (*report)(void *arg, uint32_t statement, const ms_status *st);
-    void *arg;
-    uint32_t errors;
-} check_run;
-
-static void check_warn(check_run *run, uint32_t statement, ms_span span, const char *text,
-                       const char *hint)
+void msi_script_warn(const ms_script *script, uint32_t statement, const ms_status *warning)
 {
-    ms_status warning = {.span = span};
-    snprintf(warning.message, sizeof warning.message, "%s", text);
-    snprintf(warning.hint, sizeof warning.hint, "%s", hint);
-    run->report(run->arg, statement, &warning);
+    if (script->report != NULL) {
+        script->report(script->report_arg, statement, warning);
+    } else {
+        msi_engine_notice(script->session->engine, false, warning);
+    }
 }
 
 /* Warns of what a Flink cluster would not take. */
-static void check_portable(check_run *run, uint32_t statement, const ms_plan *plan)
+static void check_portable(const ms_script *script, uint32_t statement, const ms_plan *plan)
 {
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const ms_pnode *node = plan->nodes[i];
@@ -210,17 +201,30 @@ static void check_portable(check_run *run, uint32_t statement, const ms_plan *pl
                                                          : NULL;
         if (what != NULL) {
             ms_str table = is_source ? node->u.source.table : node->u.sink.table;
-            ms_status warning = {.span = node->span};
-            snprintf(warning.message, sizeof warning.message,
-                     "table \"%.*s\" uses %s, which Flink does not have", MS_STR_ARG(table), what);
-            run->report(run->arg, statement, &warning);
+            ms_status warning = {0};
+            ms_status_set(&warning, MS_NOT_IN_FLINK, node->span,
+                          "table \"%.*s\" uses %s, which Flink does not have", MS_STR_ARG(table),
+                          what);
+            msi_script_warn(script, statement, &warning);
         }
     }
 }
 
-static ms_rc check_one(check_run *run, uint32_t statement, ms_status *st)
+static void check_reachable(const ms_script *script, uint32_t statement, const ms_plan *plan)
 {
-    ms_script *script = run->script;
+    const ms_ast_stmt *stmt = script->ast->stmts[statement];
+    bool is_last = statement + 1 == script->ast->stmt_count;
+    if (stmt->kind == MS_AST_QUERY_STMT && !is_last && !plan->is_bounded) {
+        ms_status warning = {0};
+        ms_status_set(&warning, MS_UNREACHABLE_STATEMENT, stmt->span,
+                      "this query is unbounded, so the statements after it do not run");
+        ms_status_hint(&warning, "Make it the last statement.");
+        msi_script_warn(script, statement, &warning);
+    }
+}
+
+static ms_rc check_one(ms_script *script, uint32_t statement, ms_status *st)
+{
     const ms_ast_stmt *stmt = script->ast->stmts[statement];
     ms_execution *execution = execution_create(script, statement);
     ms_arena stmt_arena;
@@ -230,14 +234,8 @@ static ms_rc check_one(check_run *run, uint32_t statement, ms_status *st)
         const ms_lplan *logical = NULL;
         rc = msi_plan_statement(script, stmt, &stmt_arena, execution, &logical, st);
         if (rc == MS_OK) {
-            check_portable(run, statement, execution->plan);
-        }
-        bool is_last = statement + 1 == script->ast->stmt_count;
-        if (rc == MS_OK && stmt->kind == MS_AST_QUERY_STMT && !is_last &&
-            !execution->plan->is_bounded) {
-            check_warn(run, statement, stmt->span,
-                       "this query is unbounded, so the statements after it do not run",
-                       "Make it the last statement.");
+            check_portable(script, statement, execution->plan);
+            check_reachable(script, statement, execution->plan);
         }
     } else {
         rc = msi_execute_utility(script, stmt, execution, st);
@@ -251,13 +249,16 @@ uint32_t ms_script_check(ms_script *script,
                          void (*report)(void *arg, uint32_t statement, const ms_status *st),
                          void *arg)
 {
-    check_run run = {script, report, arg, 0};
+    uint32_t errors = 0;
+    script->report = report;
+    script->report_arg = arg;
     for (uint32_t i = 0; i < ms_script_statement_count(script); i++) {
         ms_status st = {0};
-        if (check_one(&run, i, &st) != MS_OK) {
-            run.errors++;
+        if (check_one(script, i, &st) != MS_OK) {
+            errors++;
             report(arg, i, &st);
         }
     }
-    return run.errors;
+    script->report = NULL;
+    return errors;
 }

@@ -30,14 +30,23 @@ void ms_session_close(ms_session *session)
     ms_mem_free(session);
 }
 
+ms_status msi_setting_warning(ms_str key, ms_span span)
+{
+    ms_status warning = {0};
+    ms_status_set(&warning, MS_SETTING_WITHOUT_EFFECT, span, "setting \"%.*s\" has no effect here",
+                  MS_STR_ARG(key));
+    ms_status_hint(&warning, "Leave it out of a script that need not run on Apache Flink.");
+    return warning;
+}
+
 ms_rc ms_session_set(ms_session *session, ms_str key, ms_str value, ms_status *st)
 {
     ms_set_note note;
     MS_TRY(ms_settings_set(session->settings, MS_SET_BY_FLAG, key, value, ms_span_none,
                            ms_span_none, &note, st));
     if (note == MS_SET_NO_EFFECT) {
-        msi_engine_notice(session->engine, false, "setting \"%.*s\" has no effect here",
-                          MS_STR_ARG(key));
+        ms_status warning = msi_setting_warning(key, ms_span_none);
+        msi_engine_notice(session->engine, false, &warning);
     }
     return MS_OK;
 }

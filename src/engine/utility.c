@@ -107,8 +107,8 @@ static ms_rc set(utility *u, const ms_ast_stmt *stmt)
     MS_TRY(ms_settings_set(u->session->settings, MS_SET_BY_SCRIPT, option->key.text,
                            option->value.text, option->key.span, option->value.span, &note, u->st));
     if (note == MS_SET_NO_EFFECT) {
-        msi_engine_notice(u->session->engine, false, "setting \"%.*s\" has no effect here",
-                          MS_STR_ARG(option->key.text));
+        ms_status warning = msi_setting_warning(option->key.text, option->key.span);
+        msi_script_warn(u->script, u->execution->statement, &warning);
     }
     return MS_OK;
 }
@@ -122,9 +122,11 @@ static ms_rc reset(utility *u, const ms_ast_stmt *stmt)
 
 static ms_rc add_jar(utility *u, const ms_ast_stmt *stmt)
 {
-    (void)stmt;
-    msi_engine_notice(u->session->engine, false,
-                      "ADD JAR does nothing here: connectors and formats are built in");
+    ms_status warning = {0};
+    ms_status_set(&warning, MS_STATEMENT_WITHOUT_EFFECT, stmt->span,
+                  "ADD JAR does nothing here: connectors and formats are built in");
+    ms_status_hint(&warning, "Leave it out of a script that need not run on Apache Flink.");
+    msi_script_warn(u->script, u->execution->statement, &warning);
     return MS_OK;
 }
 

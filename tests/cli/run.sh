@@ -58,6 +58,7 @@ usage_error() { # text
 
 # Starts the program in the background: pid.
 start() {
+    rm -f out err # the shell that makes them anew may be later than a look at them
     "$program" "$@" >out 2>err </dev/null &
     pid=$!
 }
@@ -365,7 +366,12 @@ case_add_jar_warns() {
     script "ADD JAR 'x.jar';\nSELECT 1 AS a;"
     status_is 0
     out_is '{"a":1}\n'
-    err_has 'connectors and formats are built in'
+    err_is "warning[STATEMENT_WITHOUT_EFFECT]: ADD JAR does nothing here: connectors and formats are built in
+s.sql:1:1
+  ADD JAR 'x.jar';
+  ^^^^^^^^^^^^^^^
+hint: Leave it out of a script that need not run on Apache Flink.
+"
 }
 
 # ---- Settings ----
@@ -380,7 +386,25 @@ case_setting_that_has_no_effect_warns_once() {
     script "SET 'table.exec.mini-batch.enabled' = 'true';\nSELECT 1 AS a;"
     status_is 0
     out_is '{"a":1}\n'
-    err_is 'setting "table.exec.mini-batch.enabled" has no effect here\n'
+    err_is "warning[SETTING_WITHOUT_EFFECT]: setting \"table.exec.mini-batch.enabled\" has no effect here
+s.sql:1:5
+  SET 'table.exec.mini-batch.enabled' = 'true';
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: Leave it out of a script that need not run on Apache Flink.
+"
+}
+case_flag_that_has_no_effect_warns_without_a_place() {
+    script 'SELECT 1 AS a;' --set table.exec.state.ttl=1h
+    status_is 0
+    err_is "warning[SETTING_WITHOUT_EFFECT]: setting \"table.exec.state.ttl\" has no effect here
+hint: Leave it out of a script that need not run on Apache Flink.
+"
+}
+case_warnings_are_json_beside_json_errors() {
+    script "SELECT 1 AS a;\nSET 'table.exec.state.ttl' = '1h';" --result json
+    status_is 0
+    err_has '{"warning":{"code":"SETTING_WITHOUT_EFFECT","sqlstate":"01M03","message":"setting \"table.exec.state.ttl\" has no effect here"'
+    err_has '"file":"s.sql","line":2,"column":5,"statement":2}}'
 }
 case_misspelt_setting_names_the_nearest() {
     script "SET 'execution.runtime-mod' = 'batch';"
@@ -522,8 +546,24 @@ case_check_warns_of_an_unbounded_query_in_the_middle() {
     printf '%b' "$(numbers g 1)\nSELECT id FROM g;\nSELECT 1;" >s.sql
     ms check s.sql
     status_is 0
-    err_has 'this query is unbounded, so the statements after it do not run'
+    err_has 'warning[UNREACHABLE_STATEMENT]: this query is unbounded, so the statements after it do not run'
     err_has 's.sql:2:1'
+}
+case_check_places_warnings_of_settings_and_statements() {
+    printf '%b' "SELECT 1;\nSET 'table.exec.state.ttl' = '1h';\nADD JAR 'x.jar';\n" >s.sql
+    ms check s.sql
+    status_is 0
+    err_has 'warning[SETTING_WITHOUT_EFFECT]: setting "table.exec.state.ttl" has no effect here'
+    err_has 's.sql:2:5'
+    err_has 'warning[STATEMENT_WITHOUT_EFFECT]: ADD JAR'
+    err_has 's.sql:3:1'
+}
+case_check_warns_of_what_flink_does_not_have() {
+    printf '%b' "CREATE TABLE i (a STRING) WITH ('connector' = 'filesystem', 'path' = '-', 'format' = 'json');\nSELECT a FROM i;" >s.sql
+    ms check s.sql
+    status_is 0
+    err_has 'warning[NOT_IN_FLINK]: table "i" uses path "-", which Flink does not have'
+    err_has 's.sql:2:15'
 }
 case_explain_prints_plans_and_runs_nothing() {
     printf '%b' "$(numbers g 1)\n$(files o made)\nINSERT INTO o SELECT id FROM g;\nSELECT COUNT(*) FROM g;" >s.sql

@@ -185,7 +185,7 @@ static void append_masked(run *r, ms_str line)
 static void render_error(run *r, const ms_status *st, const ms_script *script)
 {
     char text[STATUS_BYTES];
-    size_t bytes = ms_status_render(st, script, 0, MS_ERROR_TEXT, false, text, sizeof text);
+    size_t bytes = ms_status_render(st, script, 0, MS_ERROR_TEXT, text, sizeof text);
     ms_str rest = ms_str_make(text, bytes);
     while (rest.bytes > 0) {
         size_t end = ms_str_find_byte(rest, '\n', 0);

@@ -131,6 +131,22 @@ static void every_code_has_a_name_a_sqlstate_and_a_meaning(void **state)
     assert_string_equal(ms_rc_name((ms_rc)-1), "INTERNAL");
 }
 
+static void warnings_are_the_codes_of_sqlstate_class_01(void **state)
+{
+    (void)state;
+    uint32_t warnings = 0;
+    for (int code = 0; code < MS_RC_COUNT; code++) {
+        bool is_warning = strncmp(ms_rc_sqlstate((ms_rc)code), "01", 2) == 0;
+        assert_int_equal(ms_rc_is_warning((ms_rc)code), is_warning);
+        warnings += is_warning;
+    }
+    assert_true(warnings > 0);
+    assert_true(ms_rc_is_warning(MS_SETTING_WITHOUT_EFFECT));
+    assert_false(ms_rc_is_warning(MS_OK));
+    assert_false(ms_rc_is_warning(MS_INTERNAL));
+    assert_false(ms_rc_is_warning(MS_RC_COUNT));
+}
+
 static ms_rc fail_after(int steps, int *taken, ms_status *st)
 {
     for (int i = 0; i < 3; i++) {
@@ -181,6 +197,7 @@ int main(void)
         cmocka_unit_test(text_that_is_not_utf8_is_cut_too),
         cmocka_unit_test(errno_chooses_the_code_and_gives_the_detail),
         cmocka_unit_test(every_code_has_a_name_a_sqlstate_and_a_meaning),
+        cmocka_unit_test(warnings_are_the_codes_of_sqlstate_class_01),
         cmocka_unit_test(try_returns_at_the_first_failure),
         cmocka_unit_test(a_bug_aborts),
     };

@@ -21,8 +21,9 @@ static inline void host_notice(void *arg, bool is_essential, const ms_status *no
 {
     engine_host *h = arg;
     size_t at = strlen(h->notices);
-    snprintf(h->notices + at, sizeof h->notices - at, "%s%s\n", is_essential ? "! " : "",
-             notice->message);
+    snprintf(h->notices + at, sizeof h->notices - at, "%s%s%s%s\n", is_essential ? "! " : "",
+             notice->code != MS_OK ? ms_rc_name(notice->code) : "",
+             notice->code != MS_OK ? ": " : "", notice->message);
 }
 
 static inline bool host_write(void *arg, ms_str bytes)

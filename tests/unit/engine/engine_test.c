@@ -65,7 +65,13 @@ static void settings_without_effect_are_noticed(void **state)
     engine_host h;
     host_open(&h);
     assert_ok(ms_session_set(h.session, ms_str_lit("taskmanager.numberOfTaskSlots"),
-                             ms_str_lit("4"), &st));
+                             ms_str_lit("4"), &st)); /* not under a root that is ours or Flink's */
+    assert_string_equal(h.notices, "");
+    assert_ok(
+        ms_session_set(h.session, ms_str_lit("table.exec.state.ttl"), ms_str_lit("1 h"), &st));
+    assert_string_equal(h.notices,
+                        "SETTING_WITHOUT_EFFECT: setting \"table.exec.state.ttl\" has no "
+                        "effect here\n");
     host_close(&h);
 }
 

@@ -46,7 +46,7 @@ static void an_unknown_variable_is_an_error_with_a_place(void **state)
     assert_int_equal(
         ms_script_open(h.session, ms_str_lit("s"), ms_str_lit("SELECT ${NOPE};"), &script, &h.st),
         MS_UNDEFINED_VARIABLE);
-    ms_status_render(&h.st, script, 0, MS_ERROR_TEXT, false, text, sizeof text);
+    ms_status_render(&h.st, script, 0, MS_ERROR_TEXT, text, sizeof text);
     assert_non_null(strstr(text, "s:1:8"));
     ms_script_close(script);
     host_close(&h);
@@ -98,12 +98,15 @@ static void check_reports_all_errors_and_runs_nothing(void **state)
         "CREATE TABLE f (i BIGINT) WITH ('connector' = 'filesystem', 'path' = '${DIR}/f', 'format' "
         "= 'csv');"
         "SELECT nope FROM g; SELECT i FROM g; INSERT INTO f SELECT i FROM g; INSERT INTO x SELECT "
-        "1;");
+        "1; ADD JAR 'x'; SET 'table.exec.state.ttl' = '1 h';");
     assert_int_equal(ms_script_check(script, on_report, &r), 2);
-    assert_int_equal(r.count, 3);
+    assert_int_equal(r.count, 5);
     assert_non_null(strstr(r.text, "2 UNDEFINED_COLUMN"));
-    assert_non_null(strstr(r.text, "3 OK: this query is unbounded"));
+    assert_non_null(strstr(r.text, "3 UNREACHABLE_STATEMENT: this query is unbounded"));
     assert_non_null(strstr(r.text, "5 UNDEFINED_TABLE"));
+    assert_non_null(strstr(r.text, "6 STATEMENT_WITHOUT_EFFECT: ADD JAR does nothing here"));
+    assert_non_null(strstr(r.text, "7 SETTING_WITHOUT_EFFECT: setting \"table.exec.state.ttl\""));
+    assert_string_equal(h.notices, "");
     assert_int_equal(info_of(path_of("f")).kind, MS_FILE_KIND_NONE);
     ms_script_close(script);
     host_close(&h);
