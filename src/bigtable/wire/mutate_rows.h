@@ -9,8 +9,7 @@
  *     MS_TRY(ms_wire_mutate_rows_encode(&head, batch, NULL, 0, &buf, st));
  *
  *     ms_wire_mutate_head head;
- *     MS_BT_TRY(ms_wire_mutate_rows_decode(bytes, &ms_wire_request_limits, arena, batch, &head,
- *                                          bt));
+ *     MS_BT_TRY(ms_wire_mutate_rows_decode(bytes, &ms_wire_request_limits, batch, &head, bt));
  *
  * Ownership: a decoded head borrows from the bytes; a batch owns its own. Thread: any.
  */
@@ -20,27 +19,18 @@
 #include "bigtable/model/mutation.h"
 #include "bigtable/wire/scan.h"
 
-/* An entry that may be sent again and shall then count once. */
-typedef struct ms_wire_idempotency {
-    uint32_t entry; /* its index in the request */
-    ms_str token;
-    int64_t start_micros;
-} ms_wire_idempotency;
-
 /* What a request says besides its entries. */
 typedef struct ms_wire_mutate_head {
     ms_str table; /* the path, unchecked */
     ms_str authorized_view;
     ms_str app_profile;
-    const ms_wire_idempotency *idempotencies; /* ascending by entry */
-    size_t idempotency_count;
 } ms_wire_mutate_head;
 
 /* Requests. */
 
 /*
  * Appends a MutateRowsRequest with the entries of these indexes, ascending, in that order; NULL:
- * all entries. idempotencies name indexes of the batch. MS_LIMIT or MS_NO_MEMORY from the buffer.
+ * all entries. MS_LIMIT or MS_NO_MEMORY from the buffer.
  */
 ms_rc ms_wire_mutate_rows_encode(const ms_wire_mutate_head *head, const ms_bt_mutation_batch *batch,
                                  const uint32_t *indexes, size_t index_count, ms_buf *buf,
@@ -57,12 +47,12 @@ ms_rc ms_wire_mutate_row_encode(const ms_wire_mutate_head *head, const ms_bt_mut
 /*
  * Appends the entries of a request to the batch, which is empty. Fails as ms_wire_check and
  * ms_wire_mutations_from_pb do; RESOURCE_EXHAUSTED when the batch is full. The batch is undefined
- * then, and wants a reset. The list of idempotencies lives in the arena.
+ * then, and wants a reset.
  */
-ms_bt_code ms_wire_mutate_rows_decode(ms_str bytes, const ms_wire_limits *limits, ms_arena *arena,
+ms_bt_code ms_wire_mutate_rows_decode(ms_str bytes, const ms_wire_limits *limits,
                                       ms_bt_mutation_batch *batch, ms_wire_mutate_head *head_out,
                                       ms_bt_status *bt);
-ms_bt_code ms_wire_mutate_row_decode(ms_str bytes, const ms_wire_limits *limits, ms_arena *arena,
+ms_bt_code ms_wire_mutate_row_decode(ms_str bytes, const ms_wire_limits *limits,
                                      ms_bt_mutation_batch *batch, ms_wire_mutate_head *head_out,
                                      ms_bt_status *bt);
 
