@@ -6,6 +6,8 @@
  * Every walk is recursive and bounded: filters made by this folder's makers are as deep as their
  * caller's code, and those from elsewhere were bounded by whoever unpacked them.
  */
+#include "bigtable/model/filter.h"
+
 #include "bigtable/model/filter_priv.h"
 #include "bigtable/model/model_priv.h"
 #include "bigtable/model/name.h"

@@ -5,7 +5,13 @@
  * is safe on whatever a client sent.
  */
 #include "bigtable/model/filter_priv.h"
+#include "bigtable/model/filter_program.h"
 #include "bigtable/model/name.h"
+
+/* Of one regular expression, program and caches: the most that any gets, and what each gets even
+ * when there are very many. RE2 needs some dozen KiB to be fast. */
+#define REGEX_BYTES_MOST ((size_t)1 << 20)
+#define REGEX_BYTES_LEAST ((size_t)64 << 10)
 
 /* Is there a filter of this kind in the tree? */
 static bool contains(const ms_bt_filter *filter, ms_bt_filter_kind kind)
@@ -93,6 +99,7 @@ static ms_bt_code check_count(const ms_bt_filter *filter, ms_bt_status *bt)
                               : MS_BT_OK;
 }
 
+/* Whether it compiles is found out last, or by whoever compiles it. */
 static ms_bt_code check_regex(const ms_bt_filter *filter, ms_bt_status *bt)
 {
     if (filter->kind == MS_BT_FILTER_FAMILY_REGEX &&
@@ -178,7 +185,7 @@ static ms_bt_code check_tree(const ms_bt_filter *filter, ms_bt_status *bt)
     return MS_BT_OK;
 }
 
-ms_bt_code ms_bt_filter_check(const ms_bt_filter *filter, ms_bt_status *bt)
+ms_bt_code msi_filter_check_tree(const ms_bt_filter *filter, ms_bt_status *bt)
 {
     MS_BT_TRY(check_depth(filter, 1, bt));
     if (ms_bt_filter_wire_bytes(filter) > MS_BT_LIMIT_FILTER_BYTES) {
@@ -187,4 +194,65 @@ ms_bt_code ms_bt_filter_check(const ms_bt_filter *filter, ms_bt_status *bt)
                                 MS_BT_LIMIT_FILTER_BYTES);
     }
     return check_tree(filter, bt);
+}
+
+/* Regular expressions. */
+
+static size_t count_regexes(const ms_bt_filter *filter)
+{
+    if (filter == NULL) {
+        return 0;
+    }
+    size_t count = msi_filter_is_regex(filter->kind);
+    for (size_t i = 0; i < filter->child_count; i++) {
+        count += count_regexes(filter->children[i]);
+    }
+    return count;
+}
+
+size_t msi_filter_regex_bytes(const ms_bt_filter *filter)
+{
+    size_t count = count_regexes(filter);
+    size_t share = MS_BT_FILTER_REGEX_BYTES_MAX / (count == 0 ? 1 : count);
+    size_t floored = share < REGEX_BYTES_LEAST ? REGEX_BYTES_LEAST : share;
+    return floored > REGEX_BYTES_MOST ? REGEX_BYTES_MOST : floored;
+}
+
+ms_bt_code msi_filter_compile_regex(const ms_bt_filter *filter, size_t memory_max, ms_arena *arena,
+                                    const msi_regex **regex_out, ms_bt_status *bt)
+{
+    char text[256];
+    *regex_out = msi_regex_make(filter->text, memory_max, arena, text, sizeof(text));
+    return *regex_out == NULL
+               ? ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT, "Error in field '%s' : %s",
+                                  ms_bt_filter_kind_name(filter->kind), text)
+               : MS_BT_OK;
+}
+
+/* Compiles each and forgets it. */
+static ms_bt_code check_regexes(const ms_bt_filter *filter, size_t memory_max, ms_arena *scratch,
+                                ms_bt_status *bt)
+{
+    if (filter == NULL) {
+        return MS_BT_OK;
+    }
+    if (msi_filter_is_regex(filter->kind)) {
+        const msi_regex *regex = NULL;
+        ms_arena_reset(scratch);
+        MS_BT_TRY(msi_filter_compile_regex(filter, memory_max, scratch, &regex, bt));
+    }
+    for (size_t i = 0; i < filter->child_count; i++) {
+        MS_BT_TRY(check_regexes(filter->children[i], memory_max, scratch, bt));
+    }
+    return MS_BT_OK;
+}
+
+ms_bt_code ms_bt_filter_check(const ms_bt_filter *filter, ms_bt_status *bt)
+{
+    MS_BT_TRY(msi_filter_check_tree(filter, bt));
+    ms_arena scratch;
+    ms_arena_init(&scratch, 0);
+    ms_bt_code code = check_regexes(filter, msi_filter_regex_bytes(filter), &scratch, bt);
+    ms_arena_release(&scratch);
+    return code;
 }

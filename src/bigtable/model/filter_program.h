@@ -9,8 +9,9 @@
  *     ... intersect the rows wanted with program->keys ...
  *
  * Ownership: the program lives in the arena, its regular expressions end with it; filter and table
- * must live as long. Thread: any number of runs, on any threads, share one program. Limits: regular
- * expressions of one program take at most MS_BT_FILTER_REGEX_BYTES_MAX, caches included.
+ * must live as long. Thread: any number of runs, on any threads, share one program. Limits: the
+ * regular expressions of one program share MS_BT_FILTER_REGEX_BYTES_MAX, caches included; when
+ * there are hundreds, each still gets the little that RE2 needs.
  */
 #ifndef MS_BIGTABLE_MODEL_FILTER_PROGRAM_H
 #define MS_BIGTABLE_MODEL_FILTER_PROGRAM_H
@@ -18,7 +19,10 @@
 #include "bigtable/model/filter.h"
 #include "bigtable/model/table.h"
 
+struct msi_filter_condition;
 struct msi_filter_node;
+
+#define MS_BT_FILTER_REGEX_BYTES_MAX ((size_t)16 << 20)
 
 /* Read freely up to node_count; the rest is private. Families are meant by their index in the
  * table's list. */
@@ -56,7 +60,7 @@ typedef struct ms_bt_filter_program {
     uint32_t state_count;
     uint32_t condition_count;
     const struct msi_filter_node *entry;
-    const struct msi_filter_node *const *conditions;
+    const struct msi_filter_condition *const *conditions;
 } ms_bt_filter_program;
 
 static inline bool ms_bt_filter_program_wants(const ms_bt_filter_program *program, uint32_t family)

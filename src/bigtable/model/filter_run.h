@@ -26,7 +26,8 @@
  * until the next row or column begins. Thread: one at a time; is_canceled may be set by another.
  * Limits: copies beyond the first of a cell, MS_BT_FILTER_COPIES_MAX a row; steps, as many as
  * MS_BT_FILTER_STEPS_MAX and MS_BT_FILTER_CELL_STEPS_MAX more a cell, so that no filter of legal
- * size hangs a scan; bytes times size for regular expressions, MS_BT_FILTER_REGEX_WORK_MAX a row.
+ * size hangs a scan; instructions times bytes for regular expressions, MS_BT_FILTER_REGEX_WORK_MAX
+ * and MS_BT_FILTER_REGEX_SIZE_FREE more a byte.
  */
 #ifndef MS_BIGTABLE_MODEL_FILTER_RUN_H
 #define MS_BIGTABLE_MODEL_FILTER_RUN_H
@@ -38,7 +39,8 @@
 #define MS_BT_FILTER_COPIES_MAX (1u << 20)
 #define MS_BT_FILTER_STEPS_MAX (UINT64_C(64) << 20)     /* half a second or so */
 #define MS_BT_FILTER_CELL_STEPS_MAX UINT64_C(1024)      /* wide filters over large rows */
-#define MS_BT_FILTER_REGEX_WORK_MAX (UINT64_C(8) << 30) /* half a minute, for the worst there is */
+#define MS_BT_FILTER_REGEX_WORK_MAX (UINT64_C(2) << 30) /* ten seconds, for the worst there is */
+#define MS_BT_FILTER_REGEX_SIZE_FREE 16u /* smaller ones pass over rows of any size */
 
 /* What becomes of a cell, and what follows for its neighbors; what is dropped gives no copy. */
 typedef enum ms_bt_verdict {
@@ -76,11 +78,15 @@ typedef struct ms_bt_filter_run {
     ms_str key;
     uint32_t family;
     ms_str qualifier;
+    uint8_t *choices; /* by condition: the child that cells go to */
+    uint32_t path_count;
     uint64_t row_epoch;
+    uint64_t pass_epoch; /* whole rows are run more than once */
     uint64_t column_epoch;
-    uint64_t steps; /* of this row, like the next two */
+    uint64_t steps; /* of this row, like those up to extra_copies */
     uint64_t steps_max;
     uint64_t regex_work;
+    uint64_t regex_work_max;
     uint32_t extra_copies;
     uint32_t condition; /* the one whose predicate is being run */
     bool has_match;     /* the predicate gave a cell */
