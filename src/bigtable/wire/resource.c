@@ -7,6 +7,8 @@
 
 #include "bigtable/wire/rpc_status.h"
 
+#include <stdio.h>
+
 /* Takes "WORD/PIECE" and the slash behind it off the front of a path; false when it does not begin
  * so. The piece is not empty. */
 static bool take(ms_str *path, ms_str word, ms_str *piece_out)

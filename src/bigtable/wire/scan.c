@@ -5,11 +5,7 @@
  */
 #include "bigtable/wire/scan.h"
 
-/* Wire types. */
-#define TYPE_VARINT 0u
-#define TYPE_FIXED64 1u
-#define TYPE_BYTES 2u
-#define TYPE_FIXED32 5u
+#include "bigtable/wire/wire_priv.h"
 
 #define FIELD_NUMBER_MAX ((1u << 29) - 1)
 
@@ -101,11 +97,8 @@ static bool scan_contents(scan *s, const ProtobufCFieldDescriptor *field, size_t
         return note_message(s, frame, field) && open_message(s, field->descriptor, s->at + bytes);
     }
     case PROTOBUF_C_TYPE_STRING:
-        if (bytes > 0 && memchr(text.ptr, 0, bytes) != NULL) {
-            return refuse(s, "a text holds a NUL");
-        }
-        if (!ms_str_is_utf8(text)) {
-            return refuse(s, "a text is not UTF-8");
+        if (!msi_wire_is_text(text)) {
+            return refuse(s, "a text is not UTF-8, or holds a NUL");
         }
         break;
     case PROTOBUF_C_TYPE_BYTES:
@@ -137,11 +130,11 @@ static unsigned scalar_type(const ProtobufCFieldDescriptor *field)
     case PROTOBUF_C_TYPE_FIXED32:
     case PROTOBUF_C_TYPE_SFIXED32:
     case PROTOBUF_C_TYPE_FLOAT:
-        return TYPE_FIXED32;
+        return MSI_WIRE_FIXED32;
     case PROTOBUF_C_TYPE_FIXED64:
     case PROTOBUF_C_TYPE_SFIXED64:
     case PROTOBUF_C_TYPE_DOUBLE:
-        return TYPE_FIXED64;
+        return MSI_WIRE_FIXED64;
     case PROTOBUF_C_TYPE_INT32:
     case PROTOBUF_C_TYPE_SINT32:
     case PROTOBUF_C_TYPE_INT64:
@@ -150,13 +143,13 @@ static unsigned scalar_type(const ProtobufCFieldDescriptor *field)
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_BOOL:
     case PROTOBUF_C_TYPE_ENUM:
-        return TYPE_VARINT;
+        return MSI_WIRE_VARINT;
     case PROTOBUF_C_TYPE_STRING:
     case PROTOBUF_C_TYPE_BYTES:
     case PROTOBUF_C_TYPE_MESSAGE:
         break;
     }
-    return TYPE_BYTES;
+    return MSI_WIRE_BYTES;
 }
 
 static bool skip(scan *s, const uint8_t *end, size_t bytes)
@@ -193,13 +186,13 @@ static bool scan_field(scan *s)
     }
     uint64_t value;
     switch (type) {
-    case TYPE_VARINT:
+    case MSI_WIRE_VARINT:
         return scan_varint(s, end, &value);
-    case TYPE_FIXED64:
+    case MSI_WIRE_FIXED64:
         return skip(s, end, 8);
-    case TYPE_FIXED32:
+    case MSI_WIRE_FIXED32:
         return skip(s, end, 4);
-    case TYPE_BYTES:
+    case MSI_WIRE_BYTES:
         if (!scan_varint(s, end, &value)) {
             return false;
         }
@@ -216,11 +209,7 @@ ms_bt_code ms_wire_check(const ProtobufCMessageDescriptor *class, ms_str bytes,
                          const ms_wire_limits *limits, ms_bt_status *bt)
 {
     MS_ASSERT(limits->depth_max > 0 && limits->depth_max <= MS_WIRE_DEPTH_MAX);
-    if (bytes.bytes > limits->bytes_max) {
-        return ms_bt_status_set(bt, MS_BT_RESOURCE_EXHAUSTED,
-                                "message is larger than max (%zu vs. %zu)", bytes.bytes,
-                                limits->bytes_max);
-    }
+    MS_BT_TRY(msi_wire_check_size(bytes, limits, bt));
     scan s = {.limits = limits, .at = (const uint8_t *)bytes.ptr};
     bool ok = bytes.bytes == 0 || open_message(&s, class, s.at + bytes.bytes);
     while (ok && s.depth > 0) {
@@ -230,9 +219,7 @@ ms_bt_code ms_wire_check(const ProtobufCMessageDescriptor *class, ms_str bytes,
             ok = scan_field(&s);
         }
     }
-    return ok ? MS_BT_OK
-              : ms_bt_status_set(bt, limits->code, "message %s is malformed: %s", class->name,
-                                 s.why);
+    return ok ? MS_BT_OK : msi_wire_refuse(limits, class->name, s.why, bt);
 }
 
 /* protobuf-c. */
@@ -265,7 +252,7 @@ void *ms_wire_unpack(const ProtobufCMessageDescriptor *class, ms_str bytes,
     void *message =
         protobuf_c_message_unpack(class, &allocator, bytes.bytes, (const uint8_t *)bytes.ptr);
     if (message == NULL) {
-        (void)ms_bt_status_set(bt, limits->code, "message %s is malformed", class->name);
+        (void)msi_wire_refuse(limits, class->name, "it cannot be unpacked", bt);
     }
     return message;
 }
@@ -288,4 +275,64 @@ char *ms_wire_text(ms_arena *arena, ms_str text)
     }
     copy[text.bytes] = '\0';
     return copy;
+}
+
+/* For the hand codecs. */
+
+const char *msi_wire_get_long_varint(const char *at, const char *end, uint64_t *value_out)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        if (at == end) {
+            return NULL;
+        }
+        uint8_t byte = (uint8_t)*at++;
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (byte < 0x80) {
+            *value_out = value;
+            return at;
+        }
+    }
+    return NULL;
+}
+
+const char *msi_wire_skip(const char *at, const char *end, uint64_t tag)
+{
+    if (tag >> 3 == 0 || tag >> 3 > FIELD_NUMBER_MAX) {
+        return NULL;
+    }
+    uint64_t value;
+    ms_str bytes;
+    switch ((unsigned)(tag & 7)) {
+    case MSI_WIRE_VARINT:
+        return msi_wire_get_varint(at, end, &value);
+    case MSI_WIRE_FIXED64:
+        return end - at < 8 ? NULL : at + 8;
+    case MSI_WIRE_FIXED32:
+        return end - at < 4 ? NULL : at + 4;
+    case MSI_WIRE_BYTES:
+        return msi_wire_get_bytes(at, end, &bytes);
+    default:
+        return NULL;
+    }
+}
+
+bool msi_wire_is_text(ms_str text)
+{
+    return text.bytes == 0 || (memchr(text.ptr, 0, text.bytes) == NULL && ms_str_is_utf8(text));
+}
+
+ms_bt_code msi_wire_refuse(const ms_wire_limits *limits, const char *name, const char *why,
+                           ms_bt_status *bt)
+{
+    return ms_bt_status_set(bt, limits->code, "message %s is malformed: %s", name, why);
+}
+
+ms_bt_code msi_wire_check_size(ms_str bytes, const ms_wire_limits *limits, ms_bt_status *bt)
+{
+    return bytes.bytes <= limits->bytes_max
+               ? MS_BT_OK
+               : ms_bt_status_set(bt, MS_BT_RESOURCE_EXHAUSTED,
+                                  "message is larger than max (%zu vs. %zu)", bytes.bytes,
+                                  limits->bytes_max);
 }

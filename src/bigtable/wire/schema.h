@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables, families, rules of garbage collection and app profiles as messages, with the requests
- * that create and change them.
+ * Tables, families and rules of garbage collection as messages, with the requests that create and
+ * change them.
  *
  * What the model cannot express is refused: a type of values that is neither plain bytes nor an
  * aggregate of 64-bit integers (UNIMPLEMENTED), a rule in a union or intersection in which nothing
@@ -14,7 +14,6 @@
 #ifndef MS_BIGTABLE_WIRE_SCHEMA_H
 #define MS_BIGTABLE_WIRE_SCHEMA_H
 
-#include "bigtable/model/profile.h"
 #include "bigtable/model/table.h"
 #include "bigtable/wire/pb.h"
 
@@ -27,6 +26,21 @@ ms_pb_gc_rule *ms_wire_gc_rule_to_pb(const ms_bt_gc_rule *rule, ms_arena *arena)
 ms_bt_code ms_wire_family_from_pb(ms_str name, const ms_pb_column_family *message, ms_arena *arena,
                                   ms_bt_family *family_out, ms_bt_status *bt);
 ms_pb_column_family *ms_wire_family_to_pb(const ms_bt_family *family, ms_arena *arena);
+
+/* One step of ModifyColumnFamilies. The numbers are those of ms_bt_family_change_kind. */
+typedef enum ms_wire_family_action {
+    MS_WIRE_FAMILY_CREATE,
+    MS_WIRE_FAMILY_UPDATE, /* the rule of garbage collection */
+    MS_WIRE_FAMILY_DROP    /* the name alone */
+} ms_wire_family_action;
+
+/* INVALID_ARGUMENT for a step that says nothing, or would change a family's type. */
+ms_bt_code ms_wire_modification_from_pb(const ms_pb_modify_column_families_request_modification *m,
+                                        ms_arena *arena, ms_wire_family_action *action_out,
+                                        ms_bt_family *family_out, ms_bt_status *bt);
+ms_pb_modify_column_families_request_modification *
+ms_wire_modification_to_pb(ms_wire_family_action action, const ms_bt_family *family,
+                           ms_arena *arena);
 
 /* How much of a table a message shows. */
 typedef enum ms_wire_table_view {
@@ -61,27 +75,5 @@ ms_bt_code ms_wire_update_table_from_pb(const ms_pb_update_table_request *messag
                                         ms_bt_status *bt);
 ms_pb_update_table_request *ms_wire_update_table_to_pb(const ms_bt_table *table, uint32_t mask,
                                                        ms_arena *arena);
-
-/* App profiles. The name of a message is taken apart and must be one. */
-ms_bt_code ms_wire_profile_from_pb(const ms_pb_app_profile *message, ms_arena *arena,
-                                   ms_bt_profile *profile_out, ms_bt_status *bt);
-ms_pb_app_profile *ms_wire_profile_to_pb(const ms_bt_profile *profile, ms_arena *arena);
-
-/* CreateAppProfileRequest: name from parent and id. */
-ms_bt_code ms_wire_create_profile_from_pb(const ms_pb_create_app_profile_request *message,
-                                          ms_arena *arena, ms_bt_profile *profile_out,
-                                          ms_bt_status *bt);
-ms_pb_create_app_profile_request *ms_wire_create_profile_to_pb(const ms_bt_profile *profile,
-                                                               ms_arena *arena);
-
-/*
- * UpdateAppProfileRequest: current, with what the mask names replaced. An empty mask, or a path
- * that cannot be updated, is INVALID_ARGUMENT. The request that is made replaces all.
- */
-ms_bt_code ms_wire_update_profile_from_pb(const ms_pb_update_app_profile_request *message,
-                                          const ms_bt_profile *current, ms_arena *arena,
-                                          ms_bt_profile *profile_out, ms_bt_status *bt);
-ms_pb_update_app_profile_request *ms_wire_update_profile_to_pb(const ms_bt_profile *profile,
-                                                               ms_arena *arena);
 
 #endif
