@@ -282,6 +282,13 @@ MS_API ms_rc ms_execution_wait(ms_execution *execution, int64_t timeout_ms, ms_s
  */
 MS_API bool ms_execution_was_stopped(const ms_execution *execution);
 
+/*
+ * True when running the script again with MS_RESUME_YES goes on behind this INSERT or in it: it has
+ * left a checkpoint, or word of its end, and the script has a name by which they are found. Thread:
+ * the session's. Since: 0.1.
+ */
+MS_API bool ms_execution_can_resume(const ms_execution *execution);
+
 /* Counters of a job, for people and tests. */
 typedef struct ms_job_stats {
     uint32_t struct_bytes;

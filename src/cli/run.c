@@ -56,7 +56,9 @@ typedef struct run_state {
     uint32_t background_statement[BACKGROUND_MAX];
     uint32_t background_count;
     bool reader_gone;
-    bool bounded_stopped; /* a bounded job without checkpoints was stopped by a signal */
+    bool bounded_stopped;   /* a bounded job without checkpoints was stopped by a signal */
+    bool unbounded_stopped; /* a query without an end was, so what follows it never runs */
+    bool can_resume;        /* a later run goes on from what the jobs have left */
 } run_state;
 
 /* Jobs. */
@@ -99,7 +101,7 @@ static void note_stopped(run_state *run, const ms_execution *execution)
 {
     ms_job_stats stats = {.struct_bytes = sizeof stats};
     ms_execution_stats(execution, &stats);
-    if (stats.checkpoint_id > 0) {
+    if (ms_execution_can_resume(execution)) {
         fprintf(stderr, "stopped at checkpoint %" PRIu64 "; go on with --resume\n",
                 stats.checkpoint_id);
         return;
@@ -187,8 +189,12 @@ static int print_result(run_state *run, uint32_t statement, ms_execution *execut
     if (msi_output_status(run->common.output_errno, &output) != MS_OK) {
         return fail(run, statement, &output);
     }
-    if (rc == MS_OK && ms_execution_is_bounded(execution) && ms_execution_was_stopped(execution)) {
-        note_stopped_query(run, execution);
+    if (rc == MS_OK && ms_execution_was_stopped(execution)) {
+        if (ms_execution_is_bounded(execution)) {
+            note_stopped_query(run, execution);
+        } else {
+            run->unbounded_stopped = true;
+        }
     }
     if (rc == MS_OK || msi_signals_canceled()) {
         return MSI_EXIT_OK;
@@ -246,19 +252,39 @@ static int run_statement(run_state *run, uint32_t statement)
         run->background_statement[run->background_count++] = statement;
         return look_at_background(run);
     }
+    run->can_resume |= ms_execution_can_resume(execution);
     ms_execution_close(execution);
     return status == MSI_EXIT_OK ? look_at_background(run) : status;
+}
+
+/*
+ * A signal came before this statement could run. Whoever started the script must not take it for
+ * done, unless a later run goes on here, or nothing here was ever to run.
+ */
+static bool note_not_run(const run_state *run, uint32_t next)
+{
+    uint32_t count = ms_script_statement_count(run->script);
+    if (next == count || msi_signals_received() == 0) {
+        return false;
+    }
+    const char *resume = run->can_resume ? "; go on with --resume" : "";
+    if (next + 1 == count) {
+        fprintf(stderr, "stopped; statement %u of %u was not run%s\n", count, count, resume);
+    } else {
+        fprintf(stderr, "stopped; statements %u to %u of %u were not run%s\n", next + 1, count,
+                count, resume);
+    }
+    return !run->can_resume && !run->unbounded_stopped;
 }
 
 static int run_statements(run_state *run)
 {
     uint32_t count = ms_script_statement_count(run->script);
     int status = MSI_EXIT_OK;
-    for (uint32_t i = 0; i < count && status == MSI_EXIT_OK; i++) {
-        if (run->reader_gone || msi_signals_received() != 0) {
-            break;
-        }
-        status = run_statement(run, i);
+    uint32_t next = 0;
+    while (next < count && status == MSI_EXIT_OK && !run->reader_gone &&
+           msi_signals_received() == 0) {
+        status = run_statement(run, next++);
     }
     if (run->reader_gone) {
         ms_engine_cancel(run->common.engine);
@@ -266,11 +292,15 @@ static int run_statements(run_state *run)
         status = wait_background(run);
     }
     for (uint32_t i = 0; i < run->background_count; i++) {
+        run->can_resume |= ms_execution_can_resume(run->background[i]);
         ms_execution_close(run->background[i]);
     }
-    bool by_signal = msi_signals_received() != 0 &&
-                     (msi_signals_canceled() || run->bounded_stopped) && !run->reader_gone;
-    return status == MSI_EXIT_OK && by_signal ? 128 + msi_signals_received() : status;
+    if (status != MSI_EXIT_OK || run->reader_gone || msi_signals_received() == 0) {
+        return status;
+    }
+    bool is_cut = note_not_run(run, next);
+    bool by_signal = msi_signals_canceled() || run->bounded_stopped || is_cut;
+    return by_signal ? 128 + msi_signals_received() : MSI_EXIT_OK;
 }
 
 static int run_script(run_state *run)

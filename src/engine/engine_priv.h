@@ -142,6 +142,9 @@ ms_status msi_setting_warning(ms_str key, ms_span span);
 /* "script" and, with several INSERTs, "-ordinal"; pipeline.name instead of the script's name. */
 ms_str msi_job_name(const ms_script *script, uint32_t statement, ms_arena *arena);
 
+/* False for a script from standard input without pipeline.name: its jobs are never found again. */
+bool msi_job_has_name(const ms_script *script);
+
 /*
  * Where a job keeps its checkpoints, locked when it is in the data directory; empty when they are
  * off: the user does not ask for them, and no unfinished run has left one.

@@ -162,6 +162,19 @@ bool ms_execution_was_stopped(const ms_execution *execution)
     return execution->job != NULL && ms_job_state_now(execution->job) == MS_JOB_STATE_STOPPED;
 }
 
+bool ms_execution_can_resume(const ms_execution *execution)
+{
+    if (execution->is_skipped) {
+        return true;
+    }
+    if (execution->job == NULL || !msi_job_has_name(execution->script)) {
+        return false;
+    }
+    ms_job_totals totals;
+    ms_job_totals_now(execution->job, &totals);
+    return totals.checkpoint_id > 0;
+}
+
 void ms_execution_stats(const ms_execution *execution, ms_job_stats *stats_out)
 {
     ms_job_stats stats = {.struct_bytes = stats_out->struct_bytes};

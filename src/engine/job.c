@@ -45,6 +45,13 @@ ms_str msi_job_name(const ms_script *script, uint32_t statement, ms_arena *arena
     return ms_arena_format(arena, "%.*s-%u", MS_STR_ARG(base), ordinal);
 }
 
+bool msi_job_has_name(const ms_script *script)
+{
+    const ms_settings *settings = script->session->settings;
+    return !ms_str_equals(script->source.name, ms_str_lit("-")) ||
+           ms_settings_value(settings, MS_SETTING_JOB_NAME).has_value;
+}
+
 static bool is_plain(char c, bool is_first)
 {
     unsigned char byte = (unsigned char)c;
@@ -197,15 +204,13 @@ ms_rc msi_script_begin(ms_script *script, ms_status *st)
  * time, and a name that is its own. */
 static ms_rc check_resumable(const ms_script *script, uint32_t statement, ms_status *st)
 {
-    const ms_settings *settings = script->session->settings;
     ms_span span = script->ast->stmts[statement]->span;
     if (!wants_checkpoints(script) && !script->has_history) {
         ms_status_set(st, MS_MISSING_OPTION, span,
                       "there is no checkpoint to resume from, and checkpoints are off");
         return ms_status_hint(st, "Turn them on with --checkpoint-interval, as in the run before.");
     }
-    if (ms_str_equals(script->source.name, ms_str_lit("-")) &&
-        !ms_settings_value(settings, MS_SETTING_JOB_NAME).has_value) {
+    if (!msi_job_has_name(script)) {
         ms_status_set(st, MS_MISSING_OPTION, span,
                       "a script from standard input has no name to resume a job by");
         return ms_status_hint(st, "Name it: SET 'pipeline.name' = '...'.");

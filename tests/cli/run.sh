@@ -101,7 +101,7 @@ has_rows() { # directory: committed rows
 }
 
 has_lines() { # file
-    [ "$(wc -l <"$1")" -gt 0 ]
+    [ "$(cat "$1" 2>/dev/null | wc -l)" -gt 0 ]
 }
 
 # ---- Arguments ----
@@ -636,6 +636,7 @@ stopped_without_checkpoints() { # signal, status
     status_is "$2"
     out_is ''
     grep -qE '^stopped; the [0-9]+ rows read so far were not committed as a whole$' err || fail "$(cat err)"
+    err_has 'stopped; statement 4 of 4 was not run'
     ! has_rows made || fail 'half a result was committed'
 }
 case_sigint_stops_a_bounded_job() { stopped_without_checkpoints INT 130; }
@@ -795,6 +796,84 @@ stopped_query() { # signal, status
 }
 case_sigint_stops_a_bounded_query() { stopped_query INT 130; }
 case_sigterm_stops_a_bounded_query() { stopped_query TERM 143; }
+# Runs a script with a statement, written as HELD, that prints more than a pipe holds; a signal comes while nobody
+# reads the pipe. The statement is no job, so it ends as always, and the signal has come between two statements.
+signal_at_held() { # signal, script, options of the program
+    local name=$1 text held
+    text=$(head -c 50000 /dev/zero | tr '\0' x)
+    held="EXPLAIN SELECT '$text' AS a, '$text' AS b;"
+    printf '%b' "${2//HELD/$held}" >s.sql
+    shift 2
+    rm -f pipe
+    mkfifo pipe
+    exec 7<>pipe
+    "$program" run s.sql "$@" >pipe 2>err </dev/null &
+    pid=$!
+    read -r -N 1 <&7
+    kill -s "$name" $pid
+    until_true grep -qx 'ShdPnd:.0*' /proc/$pid/status
+    cat pipe >out &
+    exec 7>&-
+    wait $pid
+    status=$?
+}
+case_signal_between_bounded_statements() {
+    signal_at_held INT "HELD\nSELECT 'second' AS x;\n$(printer p)\nINSERT INTO p VALUES (1);"
+    status_is 130
+    err_is 'stopped; statements 2 to 4 of 4 were not run\n'
+    ! grep -q second out || fail 'a statement has run behind the signal'
+    signal_at_held TERM "HELD\nSELECT 'second' AS x;"
+    status_is 143
+    err_is 'stopped; statement 2 of 2 was not run\n'
+}
+case_signal_between_bounded_statements_beside_an_unbounded_job() {
+    signal_at_held INT "$(numbers g 100)\n$(files o made)\nINSERT INTO o SELECT id FROM g;\nHELD\nSELECT 'second' AS x;"
+    status_is 130
+    err_is 'stopped; statement 5 of 5 was not run\n'
+}
+case_signal_behind_the_last_statement() {
+    signal_at_held INT "CREATE TABLE t (a INT);\nHELD"
+    status_is 0
+    err_is ''
+}
+case_signal_between_bounded_statements_with_checkpoints() {
+    local jobs
+    jobs="$(files a made)\n$(files b also)\nINSERT INTO a VALUES (1);\nHELD\nINSERT INTO b VALUES (2);"
+    signal_at_held INT "$jobs" --checkpoint-interval 1s --quiet
+    status_is 0
+    err_is 'stopped; statement 5 of 5 was not run; go on with --resume\n'
+    ms run s.sql --checkpoint-interval 1s --resume
+    status_is 0
+    [ "$(cat made/part-* | wc -l)" = 1 ] || fail 'the first job has run again'
+    [ "$(cat also/part-* | wc -l)" = 1 ] || fail 'the second job has not run'
+}
+case_signal_between_bounded_statements_of_a_script_without_a_name() {
+    # Checkpoints are on, but there is no name to go on by.
+    signal_at_held INT "$(files a made)\nINSERT INTO a VALUES (1);\nHELD\nSELECT 2;" --checkpoint-interval 1s --quiet
+    status_is 0
+    cat s.sql >named.sql
+    mkfifo again
+    exec 7<>again
+    "$program" run - --checkpoint-interval 1s --quiet --data-dir other >again 2>err <named.sql &
+    pid=$!
+    read -r -N 1 <&7
+    kill -s INT $pid
+    until_true grep -qx 'ShdPnd:.0*' /proc/$pid/status
+    cat again >out &
+    exec 7>&-
+    wait $pid
+    status=$?
+    status_is 130
+    err_is 'stopped; statement 4 of 4 was not run\n'
+}
+case_signal_stops_an_unbounded_query_in_the_middle() {
+    printf '%b' "$(numbers g 100)\nSELECT id FROM g;\nSELECT 'second' AS x;" >s.sql
+    start run s.sql
+    until_true has_lines out
+    stop_with INT
+    status_is 0
+    err_is 'stopped; statement 3 of 3 was not run\n'
+}
 case_standard_output_that_takes_nothing() {
     printf 'SELECT 1 AS a;' >s.sql
     for command in 'run s.sql' 'run s.sql --result csv' 'run s.sql --result tableau' 'explain s.sql' version 'version -v' --help 'run --help'; do

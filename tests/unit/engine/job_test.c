@@ -126,6 +126,40 @@ static void a_plain_run_without_checkpoints_makes_no_directory(void **state)
     assert_int_equal(info.kind, MS_FILE_KIND_NONE);
 }
 
+/* The statement is run to its end. */
+static bool can_resume(ms_script *script, uint32_t statement)
+{
+    ms_status st = {0};
+    ms_execution *execution = NULL;
+    assert_ok(ms_script_execute(script, statement, false, &execution, &st));
+    assert_ok(ms_execution_wait(execution, -1, &st));
+    bool can = ms_execution_can_resume(execution);
+    ms_execution_close(execution);
+    return can;
+}
+
+static void a_job_can_be_resumed_when_it_left_a_checkpoint_under_a_name(void **state)
+{
+    (void)state;
+    engine_host h;
+    host_open(&h);
+    ms_script *script = host_parse(&h, "jobs.sql", TWO_INSERTS);
+    ms_script *nameless = host_parse(&h, "-", TWO_INSERTS);
+    assert_false(can_resume(script, 0)); /* no job */
+    assert_false(can_resume(script, 1)); /* checkpoints are off */
+    set(&h, "execution.checkpointing.interval", "10 s");
+    assert_true(can_resume(script, 1));
+    assert_false(can_resume(script, 2)); /* a query */
+    assert_false(can_resume(nameless, 1));
+    ms_session_set_resume(h.session, MS_RESUME_YES);
+    assert_true(can_resume(script, 1)); /* skipped: it has ended before */
+    set(&h, "pipeline.name", "it");
+    assert_true(can_resume(nameless, 3));
+    ms_script_close(script);
+    ms_script_close(nameless);
+    host_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +167,7 @@ int main(void)
         scratch_test(a_finished_job_is_not_run_again_when_resumed),
         scratch_test(only_what_jobs_wrote_is_forgotten),
         scratch_test(a_plain_run_without_checkpoints_makes_no_directory),
+        scratch_test(a_job_can_be_resumed_when_it_left_a_checkpoint_under_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
