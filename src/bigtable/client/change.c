@@ -71,10 +71,9 @@ static ms_bt_range copy_range(ms_arena *arena, const ms_bt_range *range)
     return copy;
 }
 
-static void copy_options(ms_bt_change_read *read, const ms_bt_change_options *options)
+void msi_client_copy_change_options(ms_arena *arena, const ms_bt_change_options *options,
+                                    ms_bt_change_options *own)
 {
-    ms_arena *arena = &read->arena;
-    ms_bt_change_options *own = &read->options;
     *own = *options;
     own->table.project = ms_arena_copy_str(arena, options->table.project);
     own->table.instance = ms_arena_copy_str(arena, options->table.instance);
@@ -173,7 +172,7 @@ ms_bt_change_read *ms_bt_client_read_changes(ms_bt_client *client,
     read->wake = wake;
     read->wake_arg = arg;
     ms_arena_init(&read->arena, 0);
-    copy_options(read, options);
+    msi_client_copy_change_options(&read->arena, options, &read->options);
     for (int i = 0; i < PAGES; i++) {
         ms_bt_change_page_init(&read->pages[i]);
     }

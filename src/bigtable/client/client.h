@@ -205,6 +205,8 @@ typedef struct ms_bt_read_options {
     int64_t rows_limit;         /* 0: all */
     bool is_reversed;           /* rows in descending order; cells of a row as ever */
     bool wants_stats;           /* rows and cells seen, where the transport must ask for them */
+    bool wants_progress;        /* pages say how far they come (ms_bt_page_scanned), and one without
+                                 * rows comes when a filter drops many */
     int64_t timeout_ms;         /* for all attempts together; 0: the transport's default */
     uint32_t page_rows_max;     /* a page ends after this many rows; 0: 1000 */
     size_t page_bytes_max;      /* or with the row that reaches this; 0: 1 MiB */
@@ -233,7 +235,7 @@ ms_bt_read *ms_bt_client_read_rows(ms_bt_client *client, const ms_bt_read_option
                                    struct ms_mailbox *mailbox, void (*wake)(void *arg), void *arg);
 
 /* The next page, which the consumer holds until it gives it back. At most one page is held, and it
- * has at least one row. */
+ * has at least one row, unless the read wants progress. */
 ms_bt_poll ms_bt_read_poll(ms_bt_read *read, const ms_bt_page **page_out);
 
 /* Gives the held page back. */

@@ -46,6 +46,12 @@ void msi_client_init_call(ms_bt_call *call, ms_mailbox *mailbox, ms_bt_done_fn d
 void msi_client_submit(ms_bt_client *client, ms_bt_call *call, ms_bt_call_kind kind,
                        uint32_t mutations, uint64_t bytes);
 
+/* Deep copies of what a read was asked: read.c, change.c. Limits of pages get their defaults. */
+void msi_client_copy_read_options(ms_arena *arena, const ms_bt_read_options *options,
+                                  ms_bt_read_options *own);
+void msi_client_copy_change_options(ms_arena *arena, const ms_bt_change_options *options,
+                                    ms_bt_change_options *own);
+
 /* Failed entries: failures.c. */
 void msi_failures_init(ms_bt_failures *failures);
 void msi_failures_release(ms_bt_failures *failures);

@@ -43,11 +43,10 @@ static ms_bt_transport *transport_of(const ms_bt_read *read)
     return read->client->transport;
 }
 
-static void copy_options(ms_bt_read *read, const ms_bt_read_options *options)
+void msi_client_copy_read_options(ms_arena *arena, const ms_bt_read_options *options,
+                                  ms_bt_read_options *own)
 {
-    ms_arena *arena = &read->arena;
-    read->options = *options;
-    ms_bt_read_options *own = &read->options;
+    *own = *options;
     own->table.project = ms_arena_copy_str(arena, options->table.project);
     own->table.instance = ms_arena_copy_str(arena, options->table.instance);
     own->table.table = ms_arena_copy_str(arena, options->table.table);
@@ -129,7 +128,8 @@ static void deliver_fill(ms_mail *mail)
     int index = find_page(read, PAGE_FILLING);
     bool has_failed = !ms_bt_status_is_ok(&attempt->status);
     read->is_over = has_failed || attempt->is_at_end;
-    bool has_rows = !has_failed && read->pages[index].row_count > 0;
+    bool has_rows = !has_failed && (read->pages[index].row_count > 0 ||
+                                    ms_bt_page_scanned(&read->pages[index]).bytes > 0);
     int other_ready = find_page(read, PAGE_READY);
     read->states[index] = has_rows ? PAGE_READY : PAGE_FREE;
     read->oldest_ready = other_ready >= 0 ? other_ready : index;
@@ -153,7 +153,7 @@ ms_bt_read *ms_bt_client_read_rows(ms_bt_client *client, const ms_bt_read_option
     read->wake = wake;
     read->wake_arg = arg;
     ms_arena_init(&read->arena, 0);
-    copy_options(read, options);
+    msi_client_copy_read_options(&read->arena, options, &read->options);
     for (int i = 0; i < PAGES; i++) {
         ms_bt_page_init(&read->pages[i]);
     }

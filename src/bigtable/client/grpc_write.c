@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * MutateRows and MutateRow over gRPC. Each entry has an outcome of its own; those that failed in a
+ * way that passes are sent again, alone and in order, unless doing them twice would matter. An
+ * attempt that broke off gives its own failure to the entries that had no answer.
+ */
+#include "base/memory.h"
+#include "bigtable/client/grpc_priv.h"
+#include "bigtable/wire/mutate_rows.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* What is known of an entry: its code is MS_BT_OK once it was done. */
+typedef struct entry_state {
+    uint8_t code;
+    bool is_answered; /* by the attempt under way */
+    bool is_once;     /* must not be done twice */
+    ms_str text;      /* of the failure; in the operation's arena */
+} entry_state;
+
+typedef struct write_op {
+    msi_op op; /* first */
+    ms_bt_mutate_rows *call;
+    entry_state *entries;
+    uint32_t *sent; /* indexes of the entries of the attempt under way */
+    uint32_t sent_count;
+    ms_str last_text;   /* texts that repeat are kept once */
+    bool was_attempted; /* entries have outcomes of their own */
+} write_op;
+
+/* Which entries must not be done twice: those that let the server choose a time, and those that
+ * add to what is there. */
+static void find_once(write_op *write)
+{
+    ms_bt_mutation_cursor cursor = ms_bt_mutation_cursor_make(write->call->batch);
+    ms_bt_mutation_entry entry;
+    ms_bt_mutation mutation;
+    while (ms_bt_mutation_cursor_next_entry(&cursor, &entry)) {
+        bool is_once = false;
+        while (!is_once && ms_bt_mutation_cursor_next(&cursor, &mutation)) {
+            is_once = mutation.kind == MS_BT_MUTATION_ADD_TO_CELL ||
+                      mutation.kind == MS_BT_MUTATION_MERGE_TO_CELL ||
+                      (mutation.kind == MS_BT_MUTATION_SET_CELL &&
+                       mutation.timestamp_micros == MS_BT_TIMESTAMP_SERVER);
+        }
+        write->entries[entry.index].is_once = is_once;
+    }
+}
+
+static ms_str keep_text(write_op *write, ms_str text)
+{
+    if (!ms_str_equals(write->last_text, text)) {
+        write->last_text = ms_arena_copy_str(&write->op.arena, text);
+    }
+    return write->last_text;
+}
+
+static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
+{
+    write_op *write = (write_op *)(void *)op;
+    const ms_bt_mutate_rows *call = write->call;
+    char path[MS_BT_TABLE_PATH_BYTES];
+    ms_wire_mutate_head head = {.app_profile = call->call.app_profile};
+    head.table = (ms_str){path, ms_bt_table_name_path(call->table, path)};
+    for (uint32_t i = 0; i < write->sent_count; i++) {
+        write->entries[write->sent[i]].is_answered = false;
+    }
+    ms_status st = {0};
+    ms_rc rc = call->is_single ? ms_wire_mutate_row_encode(&head, call->batch, message, &st)
+                               : ms_wire_mutate_rows_encode(&head, call->batch, write->sent,
+                                                            write->sent_count, message, &st);
+    return rc == MS_OK ? MS_BT_OK : ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
+}
+
+static ms_bt_code message(msi_op *op, ms_str bytes, ms_bt_status *bt)
+{
+    write_op *write = (write_op *)(void *)op;
+    if (write->call->is_single) {
+        return MS_BT_OK;
+    }
+    ms_wire_mutate_reader reader;
+    ms_wire_mutate_result result;
+    MS_BT_TRY(ms_wire_mutate_reader_make(bytes, &ms_wire_response_limits, &reader, bt));
+    while (ms_wire_mutate_reader_next(&reader, &result)) {
+        if (result.index >= write->sent_count) {
+            return ms_bt_status_set(bt, MS_BT_INTERNAL, "MutateRows answered for entry %u of %u",
+                                    result.index, write->sent_count);
+        }
+        entry_state *entry = &write->entries[write->sent[result.index]];
+        bool is_code = result.code >= 0 && result.code < MS_BT_CODE_COUNT;
+        entry->is_answered = true;
+        entry->code = is_code ? (uint8_t)result.code : (uint8_t)MS_BT_UNKNOWN;
+        entry->text = keep_text(write, result.message);
+    }
+    return MS_BT_OK;
+}
+
+static bool may_repeat(const msi_op *op, const entry_state *entry)
+{
+    return !entry->is_once && msi_retry_is_retryable(&op->class_of->policy, entry->code);
+}
+
+/* Gives each entry its outcome and keeps those to send again. */
+static msi_op_next end(msi_op *op)
+{
+    write_op *write = (write_op *)(void *)op;
+    bool was_taken = ms_bt_status_is_ok(&op->status);
+    write->was_attempted = true;
+    if (was_taken && write->call->is_single) {
+        write->entries[0].code = MS_BT_OK;
+        return MSI_OP_FINISH;
+    }
+    ms_str text = was_taken ? ms_str_lit("The server did not say what became of the entry")
+                            : ms_str_cstr(op->status.text);
+    ms_bt_code code = was_taken ? MS_BT_INTERNAL : op->status.code;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < write->sent_count; i++) {
+        entry_state *entry = &write->entries[write->sent[i]];
+        if (!entry->is_answered) {
+            entry->code = (uint8_t)code;
+            entry->text = keep_text(write, text);
+        }
+        if (entry->code != MS_BT_OK && may_repeat(op, entry)) {
+            write->sent[left++] = write->sent[i];
+        }
+    }
+    write->sent_count = left;
+    if (left == 0) {
+        return MSI_OP_FINISH;
+    }
+    if (was_taken) {
+        const entry_state *first = &write->entries[write->sent[0]];
+        ms_bt_status_set_text(&op->status, first->code, first->text);
+    }
+    return MSI_OP_AGAIN;
+}
+
+/* Did all entries fail alike? Then the request as a whole was refused. */
+static bool all_failed_alike(const write_op *write, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (write->entries[i].code == MS_BT_OK ||
+            write->entries[i].code != write->entries[0].code ||
+            !ms_str_equals(write->entries[i].text, write->entries[0].text)) {
+            return false;
+        }
+    }
+    return count > 0;
+}
+
+static void hand_over(write_op *write)
+{
+    ms_bt_mutate_rows *call = write->call;
+    ms_bt_status *bt = &call->call.status;
+    uint32_t count = ms_bt_mutation_batch_entries(call->batch);
+    if (!write->was_attempted || count == 0) {
+        *bt = write->op.status;
+        return;
+    }
+    if (all_failed_alike(write, count)) {
+        ms_bt_status_set_text(bt, write->entries[0].code, write->entries[0].text);
+        return;
+    }
+    ms_status st = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const entry_state *entry = &write->entries[i];
+        if (entry->code != MS_BT_OK &&
+            ms_bt_failures_add(&call->failures, i, entry->code, entry->text, &st) != MS_OK) {
+            ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
+            return;
+        }
+    }
+}
+
+static void finish(msi_op *op)
+{
+    write_op *write = (write_op *)(void *)op;
+    ms_bt_call *call = &write->call->call;
+    hand_over(write);
+    ms_mem_free(write->entries);
+    ms_mem_free(write->sent);
+    msi_op_release(op);
+    ms_mem_free(write);
+    ms_bt_call_finish(call);
+}
+
+static const msi_op_class mutate_rows = {
+    .path = "/google.bigtable.v2.Bigtable/MutateRows",
+    .policy = {.attempt_ns = 60 * SECOND_NS, .total_ns = 600 * SECOND_NS, .attempts_max = 10},
+    .request = request,
+    .message = message,
+    .end = end,
+    .finish = finish,
+};
+
+static const msi_op_class mutate_row = {
+    .path = "/google.bigtable.v2.Bigtable/MutateRow",
+    .policy = {.attempt_ns = 20 * SECOND_NS, .total_ns = 600 * SECOND_NS, .attempts_max = 10},
+    .request = request,
+    .message = message,
+    .end = end,
+    .finish = finish,
+};
+
+void msi_grpc_mutate_rows(msi_grpc *grpc, ms_bt_call *base)
+{
+    ms_bt_mutate_rows *call = ms_bt_call_mutate_rows(base);
+    uint32_t count = ms_bt_mutation_batch_entries(call->batch);
+    write_op *write = ms_mem_calloc(1, sizeof(*write));
+    msi_op_init(&write->op, grpc, call->is_single ? &mutate_row : &mutate_rows, &base->is_canceled,
+                base->timeout_ms);
+    msi_op_set_table(&write->op, call->table, base->app_profile);
+    write->call = call;
+    write->entries = ms_mem_calloc(count > 0 ? count : 1, sizeof(*write->entries));
+    write->sent = ms_mem_calloc(count > 0 ? count : 1, sizeof(*write->sent));
+    write->sent_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        write->sent[i] = i;
+    }
+    find_once(write);
+    msi_op_start(&write->op);
+}

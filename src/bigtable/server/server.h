@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Bigtable API over gRPC, in front of the embedded store: what official clients, connectors and
+ * the cbt tool talk to. It answers the data API with change streams, table administration, what
+ * clients need of instance administration, long-running operations, and Millstream's own service of
+ * tablets. Every other method is UNIMPLEMENTED.
+ *
+ *     ms_bt_server *server = NULL;
+ *     MS_TRY(ms_bt_server_create(&(ms_bt_server_options){.loops = loops,
+ *                                                        .loop_count = 1,
+ *                                                        .listen = ms_str_lit("127.0.0.1:8086"),
+ *                                                        .store = store},
+ *                                &server, st));
+ *     ...
+ *     ms_bt_server_destroy(server, grace_ns);
+ *
+ * It has no semantics of its own: requests are translated, the store decides, answers are
+ * translated back. Loopback is served without credentials; every other address needs TLS and a
+ * token, or creation fails.
+ *
+ * Ownership: the server is its creator's; loops, store, tls and token outlive it. Thread: create,
+ * drain and destroy any but the loops'.
+ */
+#ifndef MS_BIGTABLE_SERVER_SERVER_H
+#define MS_BIGTABLE_SERVER_SERVER_H
+
+#include "base/status.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct ms_bt_store;
+struct ms_loop;
+struct ms_secret;
+struct ms_tls;
+
+typedef struct ms_bt_server ms_bt_server;
+
+typedef struct ms_bt_server_options {
+    struct ms_loop **loops;
+    int loop_count;
+    ms_str listen; /* "host:port"; port 0 takes any free one */
+    struct ms_bt_store *store;
+    struct ms_tls *tls;            /* NULL: plaintext, for loopback only */
+    const struct ms_secret *token; /* what "authorization: Bearer" must carry; NULL: none */
+    size_t message_bytes_max;      /* of a request; 0: the default of net/ */
+} ms_bt_server_options;
+
+/* Errors: MS_INVALID_OPTION for an address that is not loopback without TLS and token, and as
+ * ms_grpc_server_create. */
+ms_rc ms_bt_server_create(const ms_bt_server_options *options, ms_bt_server **server_out,
+                          ms_status *st) MS_MUST_USE;
+
+uint16_t ms_bt_server_port(const ms_bt_server *server);
+
+/* Refuses new calls and lets those that run go on. */
+void ms_bt_server_drain(ms_bt_server *server);
+
+/* Drains, waits up to grace_ns, cancels what is left. Takes NULL. */
+void ms_bt_server_destroy(ms_bt_server *server, int64_t grace_ns);
+
+#endif
