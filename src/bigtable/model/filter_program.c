@@ -17,6 +17,7 @@ typedef struct builder {
     ms_arena *arena;
     const ms_bt_table *table;
     size_t regex_bytes;
+    bool lacks_family;   /* one that the filter names */
     uint64_t regex_work; /* done at compile time, on names of families */
     ms_bt_filter_program *program;
     msi_filter_node **nodes;
@@ -218,6 +219,20 @@ static ms_bt_range plain_bounds(const ms_bt_filter *filter)
     return (ms_bt_range){plain_bound(&filter->bounds.start), plain_bound(&filter->bounds.end)};
 }
 
+/* The set of the one family of this name. That it is missing is said last: what is wrong with the
+ * filter whatever the table goes before. */
+static const uint64_t *named_family(builder *b, ms_str name)
+{
+    const ms_bt_family *family = ms_bt_table_family(b->table, name);
+    uint64_t *families = no_families(b);
+    if (family == NULL) {
+        b->lacks_family = true;
+    } else {
+        add_family(families, (size_t)(family - b->table->families));
+    }
+    return families;
+}
+
 static ms_bt_code no_family(builder *b)
 {
     char path[MS_BT_TABLE_PATH_BYTES];
@@ -227,19 +242,6 @@ static ms_bt_code no_family(builder *b)
                             path);
 }
 
-/* The set of the one family of this name. */
-static ms_bt_code named_family(builder *b, ms_str name, const uint64_t **families_out)
-{
-    const ms_bt_family *family = ms_bt_table_family(b->table, name);
-    if (family == NULL) {
-        return no_family(b);
-    }
-    uint64_t *families = no_families(b);
-    add_family(families, (size_t)(family - b->table->families));
-    *families_out = families;
-    return MS_BT_OK;
-}
-
 /* Families are matched once, here. */
 static ms_bt_code matching_families(builder *b, const ms_bt_filter *filter,
                                     const uint64_t **families_out)
@@ -247,7 +249,8 @@ static ms_bt_code matching_families(builder *b, const ms_bt_filter *filter,
     const msi_regex *regex = NULL;
     MS_BT_TRY(msi_filter_compile_regex(filter, b->regex_bytes, b->arena, &regex, b->bt));
     if (regex->is_literal) {
-        return named_family(b, regex->literal, families_out);
+        *families_out = named_family(b, regex->literal);
+        return MS_BT_OK;
     }
     uint64_t *families = no_families(b);
     for (size_t i = 0; i < b->table->family_count; i++) {
@@ -295,6 +298,7 @@ static ms_bt_code build_fork(builder *b, const ms_bt_filter *filter, const msi_f
     for (size_t i = 0; i < filter->child_count; i++) {
         MS_BT_TRY(build(b, filter->children[i], next, at, &children[i]));
     }
+    b->program->way_count += (uint32_t)filter->child_count - 1;
     *node_out = add(b, &(msi_filter_node){.op = MSI_OP_FORK,
                                           .children = children,
                                           .child_count = (uint32_t)filter->child_count});
@@ -382,13 +386,13 @@ static ms_bt_code build_leaf(builder *b, const ms_bt_filter *filter, const msi_f
     program->tests_qualifiers = program->tests_qualifiers || leaf->tests_qualifiers;
     program->counts_rows = program->counts_rows || leaf->counts_rows;
     if (filter->kind == MS_BT_FILTER_FAMILY) {
-        MS_BT_TRY(named_family(b, filter->text, &node.families));
+        node.families = named_family(b, filter->text);
     } else if (filter->kind == MS_BT_FILTER_FAMILY_REGEX) {
         MS_BT_TRY(matching_families(b, filter, &node.families));
     } else if (filter->kind == MS_BT_FILTER_COLUMN_RANGE) {
         node.next = add(b, &(msi_filter_node){
                                .op = MSI_OP_QUALIFIER_RANGE, .next = next, .bounds = node.bounds});
-        MS_BT_TRY(named_family(b, filter->text, &node.families));
+        node.families = named_family(b, filter->text);
     } else if (filter->kind == MS_BT_FILTER_APPLY_LABEL) {
         node.label = label_index(b, filter->text);
     } else if (msi_filter_is_regex(filter->kind)) {
@@ -511,6 +515,9 @@ ms_bt_code ms_bt_filter_compile(const ms_bt_filter *filter, const ms_bt_table *t
     b.program->label_count = 1;
     const msi_filter_node *entry = add(&b, &(msi_filter_node){.op = MSI_OP_EMIT});
     MS_BT_TRY(build(&b, filter, entry, (place){0}, &entry));
+    if (b.lacks_family) {
+        return no_family(&b);
+    }
     find_counters(&b);
     finish(&b, entry);
     *program_out = b.program;

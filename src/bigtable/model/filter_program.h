@@ -57,6 +57,7 @@ typedef struct ms_bt_filter_program {
     uint32_t label_count;
 
     uint32_t node_count;
+    uint32_t way_count; /* what forks may leave on the stack of a run, all together */
     uint32_t state_count;
     uint32_t condition_count;
     const struct msi_filter_node *entry;

@@ -55,7 +55,7 @@ ms_rc ms_bt_filter_run_init(ms_bt_filter_run *run, const ms_bt_filter_program *p
     *run = (ms_bt_filter_run){.program = program, .condition = NO_CONDITION};
     ms_env_random_init(&run->random, seed);
     size_t states = program->state_count;
-    size_t paths = program->node_count;
+    size_t paths = program->way_count;
     size_t conditions = program->condition_count;
     /* One allocation more than is needed is cheaper than three cases of none. */
     run->states = ms_mem_try_calloc(states + 1, sizeof(*run->states));
