@@ -468,14 +468,14 @@ static bool is_reached(const ms_bt_filter_run *run, const msi_filter_condition *
     return true;
 }
 
-/* Leads cells to the predicate of a condition, and on the way into those it is part of; or, with
- * UNDECIDED, takes that back. */
-static void lead(ms_bt_filter_run *run, const msi_filter_condition *condition, uint8_t choice)
+/* Leads cells to the predicate of a condition, and on the way into those it is part of. The turn of
+ * the latter comes afterwards, so that no choice of this kind is left in the end. */
+static void lead(ms_bt_filter_run *run, const msi_filter_condition *condition)
 {
-    run->choices[condition->index] = choice;
+    run->choices[condition->index] = MSI_CONDITION_PREDICATE;
     for (; condition->parent != NULL; condition = condition->parent) {
         if (condition->place == MSI_CONDITION_PREDICATE) {
-            run->choices[condition->parent->index] = choice;
+            run->choices[condition->parent->index] = MSI_CONDITION_PREDICATE;
         }
     }
 }
@@ -490,12 +490,11 @@ static ms_rc decide(ms_bt_filter_run *run, const ms_bt_page *page, uint32_t firs
         if (!is_reached(run, condition)) {
             continue;
         }
-        lead(run, condition, MSI_CONDITION_PREDICATE);
+        lead(run, condition);
         run->condition = i;
         ms_rc rc = run_pass(run, page, first_cell, true, st);
         run->condition = NO_CONDITION;
         MS_TRY(rc);
-        lead(run, condition, MSI_CONDITION_CHILDREN);
         run->choices[i] = run->has_match ? MSI_CONDITION_THEN : MSI_CONDITION_OTHERWISE;
     }
     return MS_OK;
