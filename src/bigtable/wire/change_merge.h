@@ -26,15 +26,15 @@
 
 /* Fields are private. */
 typedef struct ms_wire_change_merger {
-    ms_arena arena; /* of the change that is not complete */
+    ms_arena arena; /* of a change that takes several messages */
     ms_bt_change change;
-    struct ms_bt_change_mutation *mutations;
+    ms_bt_change_mutation *mutations;
     uint32_t mutation_capacity;
     size_t bytes;
     bool has_change;
-    bool has_value;    /* the last mutation wants more pieces */
-    size_t value_size; /* announced */
-    ms_buf value;      /* so far */
+    bool has_value;    /* of the last mutation's value more must come: */
+    size_t value_size; /* so much in all, */
+    ms_buf value;      /* and this is there */
 } ms_wire_change_merger;
 
 void ms_wire_change_merger_init(ms_wire_change_merger *merger);

@@ -106,14 +106,14 @@ bool ms_wire_features_decode(ms_str text, uint32_t *features_out)
     const char *at = (const char *)bytes;
     const char *end = at + count;
     while (at != end) {
-        uint64_t tag;
+        uint32_t tag;
         uint64_t value = 0;
-        at = msi_wire_get_varint(at, end, &tag);
+        at = msi_wire_get_tag(at, end, &tag);
         if (at == NULL) {
             return false;
         }
-        uint64_t field = tag >> 3;
-        bool is_flag = (tag & 7) == MSI_WIRE_VARINT && field > 0 && field < FEATURE_BITS;
+        uint32_t field = tag >> 3;
+        bool is_flag = (tag & 7) == MSI_WIRE_VARINT && field < FEATURE_BITS;
         at = is_flag ? msi_wire_get_varint(at, end, &value) : msi_wire_skip(at, end, tag);
         if (at == NULL) {
             return false;
@@ -153,11 +153,11 @@ bool ms_wire_response_params_decode(ms_str bytes, ms_wire_response_params *param
     *params_out = (ms_wire_response_params){0};
     ms_wire_response_params params = {0};
     const char *at = bytes.ptr;
-    const char *end = at + bytes.bytes;
-    while (at != end && at != NULL) {
-        uint64_t tag;
+    const char *end = msi_wire_end(bytes);
+    while (at != end) {
+        uint32_t tag;
         uint64_t value;
-        at = msi_wire_get_varint(at, end, &tag);
+        at = msi_wire_get_tag(at, end, &tag);
         if (at == NULL) {
             return false;
         }
@@ -173,12 +173,12 @@ bool ms_wire_response_params_decode(ms_str bytes, ms_wire_response_params *param
             params.afe_id = at == NULL ? 0 : (int64_t)value;
             break;
         default:
-            at = msi_wire_skip(at, end, tag);
+            at = tag >> 3 <= FIELD_AFE ? NULL : msi_wire_skip(at, end, tag);
             break;
         }
-    }
-    if (at == NULL && bytes.bytes > 0) {
-        return false;
+        if (at == NULL) {
+            return false;
+        }
     }
     if (!msi_wire_is_text(params.zone) || !msi_wire_is_text(params.cluster)) {
         return false;

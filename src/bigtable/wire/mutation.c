@@ -62,7 +62,7 @@ ms_bt_code msi_wire_take_aggregate(msi_wire_aggregate *aggregate, uint32_t index
                             bt);
 }
 
-static msi_wire_value value_from_pb(const ms_pb_value *message)
+msi_wire_value msi_wire_value_from_pb(const ms_pb_value *message)
 {
     msi_wire_value value = {.kind = MSI_WIRE_VALUE_NONE};
     if (message == NULL) {
@@ -118,9 +118,9 @@ static ms_bt_code take_aggregate(target *to, ms_bt_mutation *mutation, const cha
                                  const ms_pb_value *qualifier, const ms_pb_value *timestamp,
                                  const ms_pb_value *input)
 {
-    msi_wire_aggregate aggregate = {.qualifier = value_from_pb(qualifier),
-                                    .timestamp = value_from_pb(timestamp),
-                                    .input = value_from_pb(input)};
+    msi_wire_aggregate aggregate = {.qualifier = msi_wire_value_from_pb(qualifier),
+                                    .timestamp = msi_wire_value_from_pb(timestamp),
+                                    .input = msi_wire_value_from_pb(input)};
     MS_BT_TRY(msi_wire_take_aggregate(&aggregate, to->index, mutation, to->bt));
     return append(to, family, mutation);
 }

@@ -10,7 +10,8 @@
  *     for each message:
  *         size_t at = 0;
  *         do {
- *             MS_BT_TRY(ms_wire_rows_merger_read(&merger, message, &at, page, 1000, 1 << 20, bt));
+ *             MS_BT_TRY(ms_wire_rows_merger_read(&merger, message, &at, page, 1000, 1u << 20,
+ *                                                bt));
  *             if (at < message.bytes) { the page is full: deliver it, take another }
  *         } while (at < message.bytes);
  *     at the end of the stream: MS_BT_TRY(ms_wire_rows_merger_end(&merger, bt));
@@ -21,7 +22,8 @@
  *
  * Ownership: the merger owns the names that page->families points to, so it outlives the pages.
  * Thread: one at a time; a page that was delivered may be read by another thread meanwhile. Limits:
- * a row above MS_BT_LIMIT_ROW_BYTES is refused.
+ * a row above MS_BT_LIMIT_ROW_BYTES, or of more cells than MS_WIRE_ROW_CELLS_MAX, is refused, and so
+ * are more than MS_WIRE_NAMES_MAX families or labels.
  */
 #ifndef MS_BIGTABLE_WIRE_READ_ROWS_MERGE_H
 #define MS_BIGTABLE_WIRE_READ_ROWS_MERGE_H
@@ -29,6 +31,17 @@
 #include "bigtable/model/page.h"
 #include "bigtable/model/status.h"
 #include "bigtable/wire/read_rows.h"
+
+#define MS_WIRE_ROW_CELLS_MAX (8u << 20)
+#define MS_WIRE_NAMES_MAX 4096u
+
+/* Names by index. A list that has become too small is replaced and stays as it is, because pages
+ * point to it. */
+typedef struct ms_wire_names {
+    ms_str *list;
+    uint32_t count;
+    uint32_t capacity;
+} ms_wire_names;
 
 /* Fields are private, but for stats and rows. */
 typedef struct ms_wire_rows_merger {
@@ -43,13 +56,11 @@ typedef struct ms_wire_rows_merger {
     uint32_t key_bytes;
     uint32_t first_cell;
     size_t row_bytes_at; /* where the bytes of the open row begin in the page */
-    uint16_t family;     /* of the open row's last cell */
-    uint32_t value_size; /* announced */
+    uint32_t value_size; /* announced, of the value of which more must come */
     ms_buf last_key;
     ms_arena names;
-    ms_str *families;
-    uint32_t family_count;
-    uint32_t family_capacity;
+    ms_wire_names families;
+    ms_wire_names labels; /* the first is empty, and stands for none */
 } ms_wire_rows_merger;
 
 void ms_wire_rows_merger_init(ms_wire_rows_merger *merger, bool is_reversed);

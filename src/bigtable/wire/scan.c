@@ -7,8 +7,6 @@
 
 #include "bigtable/wire/wire_priv.h"
 
-#define FIELD_NUMBER_MAX ((1u << 29) - 1)
-
 /* What protobuf-c takes for each field while it unpacks (40 bytes in a list that doubles), and for
  * keeping one that it does not know. */
 #define FIELD_OVERHEAD 80u
@@ -22,13 +20,13 @@ const ms_wire_limits ms_wire_response_limits = {MS_WIRE_MESSAGE_BYTES, MS_WIRE_D
 
 typedef struct scan_frame {
     const ProtobufCMessageDescriptor *class;
-    const uint8_t *end;
+    const char *end;
     uint64_t seen; /* of the first 64 fields, those with a message that may be there once */
 } scan_frame;
 
 typedef struct scan {
     const ms_wire_limits *limits;
-    const uint8_t *at;
+    const char *at;
     size_t overhead;
     uint32_t fields;
     uint32_t depth;  /* open messages */
@@ -42,30 +40,13 @@ static bool refuse(scan *s, const char *why)
     return false;
 }
 
-static bool scan_varint(scan *s, const uint8_t *end, uint64_t *value_out)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (s->at == end) {
-            return refuse(s, "it ends inside a number");
-        }
-        uint8_t byte = *s->at++;
-        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        if (byte < 0x80) {
-            *value_out = value;
-            return true;
-        }
-    }
-    return refuse(s, "a number has more than ten bytes");
-}
-
 static bool add_overhead(scan *s, size_t bytes)
 {
     s->overhead += bytes;
     return s->overhead <= s->limits->overhead_max || refuse(s, "it would take too much memory");
 }
 
-static bool open_message(scan *s, const ProtobufCMessageDescriptor *class, const uint8_t *end)
+static bool open_message(scan *s, const ProtobufCMessageDescriptor *class, const char *end)
 {
     if (s->depth == s->limits->depth_max) {
         return refuse(s, "it is nested too deep");
@@ -74,13 +55,33 @@ static bool open_message(scan *s, const ProtobufCMessageDescriptor *class, const
     return add_overhead(s, class->sizeof_message + 2 * sizeof(void *));
 }
 
-/* A message field that is there once keeps protobuf-c from merging. */
-static bool note_message(scan *s, scan_frame *frame, const ProtobufCFieldDescriptor *field)
+/* The index that stands for a field: of a oneof, that of its first. */
+static size_t index_of(const ProtobufCMessageDescriptor *class,
+                       const ProtobufCFieldDescriptor *field)
 {
-    size_t index = (size_t)(field - frame->class->fields);
-    if (field->label == PROTOBUF_C_LABEL_REPEATED || index >= 64) {
+    size_t index = (size_t)(field - class->fields);
+    if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) == 0) {
+        return index;
+    }
+    for (size_t i = 0; i < index; i++) {
+        const ProtobufCFieldDescriptor *other = &class->fields[i];
+        if ((other->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
+            other->quantifier_offset == field->quantifier_offset) {
+            return i;
+        }
+    }
+    return index;
+}
+
+/* Of messages that belong once, or exclude each other, there is one: protobuf-c need not merge. */
+static bool note_message(scan *s, const ProtobufCFieldDescriptor *field)
+{
+    scan_frame *frame = &s->frames[s->depth - 1];
+    if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         return true;
     }
+    size_t index = index_of(frame->class, field);
+    MS_ASSERT(index < 64);
     if ((frame->seen >> index & 1) != 0) {
         return refuse(s, "a field occurs twice");
     }
@@ -88,16 +89,14 @@ static bool note_message(scan *s, scan_frame *frame, const ProtobufCFieldDescrip
     return true;
 }
 
-static bool scan_contents(scan *s, const ProtobufCFieldDescriptor *field, size_t bytes)
+/* A message is opened; other contents are passed over. */
+static bool scan_contents(scan *s, const ProtobufCFieldDescriptor *field, ms_str bytes)
 {
-    ms_str text = {(const char *)s->at, bytes};
     switch (field->type) {
-    case PROTOBUF_C_TYPE_MESSAGE: {
-        scan_frame *frame = &s->frames[s->depth - 1];
-        return note_message(s, frame, field) && open_message(s, field->descriptor, s->at + bytes);
-    }
+    case PROTOBUF_C_TYPE_MESSAGE:
+        return note_message(s, field) && open_message(s, field->descriptor, msi_wire_end(bytes));
     case PROTOBUF_C_TYPE_STRING:
-        if (!msi_wire_is_text(text)) {
+        if (!msi_wire_is_text(bytes)) {
             return refuse(s, "a text is not UTF-8, or holds a NUL");
         }
         break;
@@ -119,12 +118,12 @@ static bool scan_contents(scan *s, const ProtobufCFieldDescriptor *field, size_t
     case PROTOBUF_C_TYPE_ENUM:
         return refuse(s, "a field has the wrong type");
     }
-    s->at += bytes;
+    s->at = msi_wire_end(bytes);
     return true;
 }
 
-/* The wire type of a field that is no text, bytes or message. */
-static unsigned scalar_type(const ProtobufCFieldDescriptor *field)
+/* The wire type of a field. */
+static unsigned wire_type(const ProtobufCFieldDescriptor *field)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_FIXED32:
@@ -152,57 +151,34 @@ static unsigned scalar_type(const ProtobufCFieldDescriptor *field)
     return MSI_WIRE_BYTES;
 }
 
-static bool skip(scan *s, const uint8_t *end, size_t bytes)
-{
-    if (bytes > (size_t)(end - s->at)) {
-        return refuse(s, "it ends inside a field");
-    }
-    s->at += bytes;
-    return true;
-}
-
 static bool scan_field(scan *s)
 {
+    static const char cut_short[] = "a field is cut short or has a wrong tag";
     const scan_frame *frame = &s->frames[s->depth - 1];
-    const uint8_t *end = frame->end;
-    uint64_t tag;
-    if (!scan_varint(s, end, &tag)) {
-        return false;
-    }
-    if (tag >> 3 == 0 || tag >> 3 > FIELD_NUMBER_MAX) {
-        return refuse(s, "a field has a wrong number");
+    uint32_t tag;
+    ms_str bytes;
+    const char *at = msi_wire_get_tag(s->at, frame->end, &tag);
+    if (at == NULL) {
+        return refuse(s, cut_short);
     }
     if (++s->fields > s->limits->fields_max) {
         return refuse(s, "it has too many fields");
     }
-    if (!add_overhead(s, FIELD_OVERHEAD)) {
-        return false;
-    }
-    unsigned type = (unsigned)(tag & 7);
     const ProtobufCFieldDescriptor *field =
-        protobuf_c_message_descriptor_get_field(frame->class, (unsigned)(tag >> 3));
-    if (field != NULL && type != scalar_type(field)) {
+        protobuf_c_message_descriptor_get_field(frame->class, tag >> 3);
+    if (field != NULL && (tag & 7) != wire_type(field)) {
         return refuse(s, "a field has the wrong type");
     }
-    uint64_t value;
-    switch (type) {
-    case MSI_WIRE_VARINT:
-        return scan_varint(s, end, &value);
-    case MSI_WIRE_FIXED64:
-        return skip(s, end, 8);
-    case MSI_WIRE_FIXED32:
-        return skip(s, end, 4);
-    case MSI_WIRE_BYTES:
-        if (!scan_varint(s, end, &value)) {
-            return false;
-        }
-        if (value > (uint64_t)(end - s->at)) {
-            return refuse(s, "it ends inside a field");
-        }
-        return field == NULL ? skip(s, end, (size_t)value) : scan_contents(s, field, (size_t)value);
-    default:
-        return refuse(s, "a field has an unknown type");
+    if (field == NULL || (tag & 7) != MSI_WIRE_BYTES) {
+        s->at = msi_wire_skip(at, frame->end, tag);
+        return s->at == NULL ? refuse(s, cut_short) : add_overhead(s, FIELD_OVERHEAD);
     }
+    s->at = msi_wire_get_bytes(at, frame->end, &bytes);
+    if (s->at == NULL) {
+        return refuse(s, cut_short);
+    }
+    s->at = bytes.ptr;
+    return add_overhead(s, FIELD_OVERHEAD) && scan_contents(s, field, bytes);
 }
 
 ms_bt_code ms_wire_check(const ProtobufCMessageDescriptor *class, ms_str bytes,
@@ -210,8 +186,8 @@ ms_bt_code ms_wire_check(const ProtobufCMessageDescriptor *class, ms_str bytes,
 {
     MS_ASSERT(limits->depth_max > 0 && limits->depth_max <= MS_WIRE_DEPTH_MAX);
     MS_BT_TRY(msi_wire_check_size(bytes, limits, bt));
-    scan s = {.limits = limits, .at = (const uint8_t *)bytes.ptr};
-    bool ok = bytes.bytes == 0 || open_message(&s, class, s.at + bytes.bytes);
+    scan s = {.limits = limits, .at = bytes.ptr};
+    bool ok = bytes.bytes == 0 || open_message(&s, class, msi_wire_end(bytes));
     while (ok && s.depth > 0) {
         if (s.at == s.frames[s.depth - 1].end) {
             s.depth--;
@@ -279,15 +255,13 @@ char *ms_wire_text(ms_arena *arena, ms_str text)
 
 /* For the hand codecs. */
 
-const char *msi_wire_get_long_varint(const char *at, const char *end, uint64_t *value_out)
+const char *msi_wire_get_long_varint(const char *at, const char *end, unsigned bytes_max,
+                                     uint64_t *value_out)
 {
     uint64_t value = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (at == end) {
-            return NULL;
-        }
+    for (unsigned i = 0; i < bytes_max && at != end; i++) {
         uint8_t byte = (uint8_t)*at++;
-        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        value |= (uint64_t)(byte & 0x7f) << 7 * i;
         if (byte < 0x80) {
             *value_out = value;
             return at;
@@ -296,14 +270,11 @@ const char *msi_wire_get_long_varint(const char *at, const char *end, uint64_t *
     return NULL;
 }
 
-const char *msi_wire_skip(const char *at, const char *end, uint64_t tag)
+const char *msi_wire_skip(const char *at, const char *end, uint32_t tag)
 {
-    if (tag >> 3 == 0 || tag >> 3 > FIELD_NUMBER_MAX) {
-        return NULL;
-    }
     uint64_t value;
     ms_str bytes;
-    switch ((unsigned)(tag & 7)) {
+    switch (tag & 7) {
     case MSI_WIRE_VARINT:
         return msi_wire_get_varint(at, end, &value);
     case MSI_WIRE_FIXED64:

@@ -21,11 +21,19 @@
 #define MSI_WIRE_TAG(field, type) ((uint32_t)(field) << 3 | (type))
 
 #define MSI_WIRE_VARINT_BYTES 10 /* the longest */
+#define MSI_WIRE_SHORT_BYTES 5   /* the longest tag, and the longest length */
 
 /* Reading. */
 
-/* The numbers of two bytes and more. */
-const char *msi_wire_get_long_varint(const char *at, const char *end, uint64_t *value_out);
+/* Where bytes end, which may be those of an empty text. */
+static inline const char *msi_wire_end(ms_str bytes)
+{
+    return bytes.bytes == 0 ? bytes.ptr : bytes.ptr + bytes.bytes;
+}
+
+/* A number of at most bytes_max bytes; what exceeds 64 bits is cut off. */
+const char *msi_wire_get_long_varint(const char *at, const char *end, unsigned bytes_max,
+                                     uint64_t *value_out);
 
 static inline const char *msi_wire_get_varint(const char *at, const char *end, uint64_t *value_out)
 {
@@ -33,14 +41,34 @@ static inline const char *msi_wire_get_varint(const char *at, const char *end, u
         *value_out = (uint8_t)*at;
         return at + 1;
     }
-    return msi_wire_get_long_varint(at, end, value_out);
+    return msi_wire_get_long_varint(at, end, MSI_WIRE_VARINT_BYTES, value_out);
+}
+
+/* The tag of a field; NULL also for a number that no field has. */
+static inline const char *msi_wire_get_tag(const char *at, const char *end, uint32_t *tag_out)
+{
+    if (__builtin_expect(at != end && (uint8_t)*at < 0x80 && (uint8_t)*at >= 8, 1)) {
+        *tag_out = (uint8_t)*at;
+        return at + 1;
+    }
+    uint64_t tag;
+    at = msi_wire_get_long_varint(at, end, MSI_WIRE_SHORT_BYTES, &tag);
+    if (at == NULL || tag > UINT32_MAX || tag < 8) {
+        return NULL;
+    }
+    *tag_out = (uint32_t)tag;
+    return at;
 }
 
 /* A field's length and contents, behind its tag. */
 static inline const char *msi_wire_get_bytes(const char *at, const char *end, ms_str *bytes_out)
 {
     uint64_t bytes;
-    at = msi_wire_get_varint(at, end, &bytes);
+    if (__builtin_expect(at != end && (uint8_t)*at < 0x80, 1)) {
+        bytes = (uint8_t)*at++;
+    } else {
+        at = msi_wire_get_long_varint(at, end, MSI_WIRE_SHORT_BYTES, &bytes);
+    }
     if (__builtin_expect(at == NULL || bytes > (uint64_t)(end - at), 0)) {
         return NULL;
     }
@@ -48,8 +76,8 @@ static inline const char *msi_wire_get_bytes(const char *at, const char *end, ms
     return at + bytes;
 }
 
-/* Passes over a field whose tag was read; NULL also for a tag that is none. */
-const char *msi_wire_skip(const char *at, const char *end, uint64_t tag);
+/* Passes over a field whose tag was read. */
+const char *msi_wire_skip(const char *at, const char *end, uint32_t tag);
 
 /* Writing. */
 
@@ -159,6 +187,9 @@ typedef struct msi_wire_value {
     ms_str bytes;
     int64_t number;
 } msi_wire_value;
+
+/* NULL is a value in which nothing is set. */
+msi_wire_value msi_wire_value_from_pb(const ms_pb_value *message);
 
 /* AddToCell and MergeToCell. */
 typedef struct msi_wire_aggregate {
