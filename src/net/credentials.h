@@ -2,8 +2,8 @@
 /*
  * Credentials give each call its authorization header. Where the value comes from is the class's
  * matter: nothing at all, a fixed token, or a token that is fetched, lasts for a while and is
- * fetched again. This file does what all have in common: it keeps the value, fetches it once for all
- * calls that wait, renews it before it expires, and remembers a failure for a moment.
+ * fetched again. This file does what all have in common: it keeps the value, fetches it once for
+ * all calls that wait, renews it before it expires, and remembers a failure for a moment.
  *
  *     value still good for long      given at once
  *     expires within 5 minutes       given at once, and renewed meanwhile

@@ -57,8 +57,9 @@ typedef struct ms_grpc_metadata {
 bool ms_grpc_metadata_find(ms_grpc_metadata metadata, ms_str key, ms_str *value_out);
 
 /*
- * True when the key and the value of every pair may be sent as metadata. Functions that take
- * metadata assert it; who takes pairs from outside asks first. Thread: any.
+ * True when the key and the value of every pair may be sent as metadata. A call that is started
+ * with others, or trailers with others, end the call with INTERNAL; who takes pairs from outside
+ * asks first. Thread: any.
  */
 bool ms_grpc_metadata_is_valid(ms_grpc_metadata metadata);
 

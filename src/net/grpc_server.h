@@ -67,8 +67,8 @@ typedef struct ms_grpc_server_options {
     const ms_grpc_server_events *events; /* borrowed */
     void *arg;                           /* for on_start */
 
-    /* Says whether a call with this value of the authorization header (empty: none) may go on. NULL:
-     * all may. May be called on every loop. See ms_secret_equals. */
+    /* Says whether a call with this value of the authorization header (empty: none) may go on.
+     * NULL: all may. May be called on every loop. See ms_secret_equals. */
     bool (*authorize)(ms_str authorization, void *arg);
     void *authorize_arg;
 

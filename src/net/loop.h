@@ -9,8 +9,8 @@
  *     ms_mailbox_push(ms_loop_mailbox(loop), &request->mail);  any thread
  *
  * What runs on a loop may not block, wait for a lock that is held for long, or compute for more
- * than a millisecond: other calls wait meanwhile. A turn of the loop is: sockets, mails, timers that
- * are due, then everything that was to be sent, one write a connection.
+ * than a millisecond: other calls wait meanwhile. A turn of the loop is: sockets, mails, timers
+ * that are due, then everything that was to be sent, one write a connection.
  *
  * Timers are embedded in what they belong to. They go by ms_env_mono_ns(), so a test's clock moves
  * them; after moving it, the test wakes the loop with ms_loop_call().
@@ -21,9 +21,8 @@
 #ifndef MS_NET_LOOP_H
 #define MS_NET_LOOP_H
 
-#include "os/mailbox.h"
-
 #include "base/status.h"
+#include "os/mailbox.h"
 
 typedef struct ms_loop ms_loop;
 

@@ -39,7 +39,8 @@ static inline bool ms_secret_is_empty(const ms_secret *secret)
  * wire and for cryptography only. */
 ms_str ms_secret_reveal(const ms_secret *secret);
 
-/* Compares in a time that depends on the candidate's length only. An empty secret equals nothing. */
+/* Compares in a time that depends on the candidate's length only. An empty secret equals
+ * nothing. */
 bool ms_secret_equals(const ms_secret *secret, ms_str candidate);
 
 /* What to print in place of a secret: "***". */

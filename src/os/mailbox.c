@@ -60,7 +60,14 @@ static bool deadline_after(int64_t timeout_ns, struct timespec *until_out)
 
 void ms_parker_init(ms_parker *parker)
 {
+    ms_parker_init_wake(parker, NULL, NULL);
+}
+
+void ms_parker_init_wake(ms_parker *parker, void (*wake)(void *arg), void *arg)
+{
     atomic_init(&parker->state, PARKER_EMPTY);
+    parker->wake = wake;
+    parker->wake_arg = arg;
 }
 
 /* Uses up a wake-up. Order acquire: partner is the release of the exchange in ms_parker_unpark, so
@@ -89,6 +96,7 @@ bool ms_parker_park(ms_parker *parker, int64_t timeout_ns)
     if (timeout_ns <= 0) {
         return false;
     }
+    MS_ASSERT(parker->wake == NULL);
     struct timespec until;
     bool has_deadline = deadline_after(timeout_ns, &until);
     if (!announce(parker)) {
@@ -114,7 +122,13 @@ void ms_parker_unpark(ms_parker *parker)
      * a mere look would not publish what this caller wrote, and the owner could miss it. */
     uint32_t before =
         atomic_exchange_explicit(&parker->state, PARKER_NOTIFIED, memory_order_release);
-    if (before == PARKER_PARKED) {
+    if (parker->wake != NULL) {
+        /* NOTIFIED: an earlier unpark has called, or is about to, and the owner has yet to take
+         * it. */
+        if (before != PARKER_NOTIFIED) {
+            parker->wake(parker->wake_arg);
+        }
+    } else if (before == PARKER_PARKED) {
         futex_wake(&parker->state);
     }
 }

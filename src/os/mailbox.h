@@ -44,11 +44,21 @@
 /* Where one thread, the owner, sleeps until another one wakes it. Fields are private. */
 typedef struct ms_parker {
     _Atomic uint32_t state;
+    void (*wake)(void *arg); /* NULL: the owner sleeps in ms_parker_park */
+    void *wake_arg;
 } ms_parker;
 
 #define MS_PARK_FOREVER INT64_MAX
 
 void ms_parker_init(ms_parker *parker);
+
+/*
+ * Same for an owner that sleeps elsewhere, as in the wait of an event loop: the first unpark after
+ * the owner took the last wake-up calls wake(arg), on the thread that unparks. The owner then takes
+ * it with ms_parker_park(parker, 0), and looks for what it was woken for after that, not before;
+ * it parks with no other timeout.
+ */
+void ms_parker_init_wake(ms_parker *parker, void (*wake)(void *arg), void *arg);
 
 /*
  * Sleeps until unparked, at most timeout_ns of real time (0 and less: only takes a wake-up that is

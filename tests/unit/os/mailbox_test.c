@@ -54,6 +54,51 @@ static void a_parked_thread_uses_no_processor(void **state)
     assert_true(used_us < 50000);
 }
 
+/* A parker whose owner sleeps elsewhere. */
+
+static void count_wake(void *arg)
+{
+    (*(int *)arg)++;
+}
+
+static void a_parker_with_a_hook_wakes_once_per_notice(void **state)
+{
+    (void)state;
+    int wakes = 0;
+    ms_parker parker;
+    ms_parker_init_wake(&parker, count_wake, &wakes);
+    assert_false(ms_parker_park(&parker, 0));
+    ms_parker_unpark(&parker);
+    ms_parker_unpark(&parker);
+    assert_int_equal(wakes, 1);
+    assert_true(ms_parker_park(&parker, 0));
+    assert_false(ms_parker_park(&parker, 0));
+    ms_parker_unpark(&parker);
+    assert_int_equal(wakes, 2);
+}
+
+static void a_mail_wakes_through_the_hook(void **state)
+{
+    (void)state;
+    int wakes = 0;
+    ms_parker parker;
+    ms_mailbox mailbox;
+    ms_mail mails[2] = {0};
+    ms_parker_init_wake(&parker, count_wake, &wakes);
+    ms_mailbox_init(&mailbox, &parker);
+    ms_mailbox_push(&mailbox, &mails[0]);
+    ms_mailbox_push(&mailbox, &mails[1]);
+    assert_int_equal(wakes, 1);
+    assert_true(ms_parker_park(&parker, 0));
+    assert_ptr_equal(ms_mailbox_pop(&mailbox), &mails[0]);
+    /* The mailbox is not empty, but its owner has looked since it was woken. */
+    assert_ptr_equal(ms_mailbox_pop(&mailbox), &mails[1]);
+    ms_mailbox_push(&mailbox, &mails[0]);
+    assert_int_equal(wakes, 2);
+    assert_ptr_equal(ms_mailbox_pop(&mailbox), &mails[0]);
+    ms_mailbox_release(&mailbox);
+}
+
 /* Plain memory that only the wake-up hands over: ThreadSanitizer sees a race without its order. */
 typedef struct handover {
     ms_parker parker;
@@ -299,6 +344,8 @@ int main(void)
         cmocka_unit_test(a_wakeup_before_the_park_is_not_lost),
         cmocka_unit_test(a_park_runs_out),
         cmocka_unit_test(a_parked_thread_uses_no_processor),
+        cmocka_unit_test(a_parker_with_a_hook_wakes_once_per_notice),
+        cmocka_unit_test(a_mail_wakes_through_the_hook),
         cmocka_unit_test(what_was_written_before_an_unpark_is_seen_after_the_park),
         cmocka_unit_test(no_wakeup_is_lost_in_a_ping_pong),
         cmocka_unit_test(mails_come_out_in_order),

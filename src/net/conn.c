@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sockets are polled with libuv and read and written here, which is all of libuv's streams that is
+ * needed: a read goes into the loop's buffer, a write comes from one contiguous buffer. Bytes are
+ * copied into that buffer once; next to the kernel's own copy this costs little and spares the
+ * bookkeeping of borrowed pieces.
+ */
+#include "net/conn_priv.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A connection reads so often, or fills its buffer so often, before others have their turn. */
+#define READS_PER_TURN 4
+#define FILLS_PER_TURN 4
+
+/* Above what is appended beyond the room at once: a frame, or the library's control frames. */
+#define OUT_BYTES_MAX (MSI_CONN_OUT_BYTES + (64u << 20))
+
+static void flush_conn(msi_loop_task *task);
+
+void msi_conn_init(msi_conn *conn, const msi_conn_class *class_of, ms_loop *loop)
+{
+    *conn = (msi_conn){.class_of = class_of, .loop = loop, .fd = -1};
+    conn->flush.run = flush_conn;
+    ms_buf_init(&conn->plain, OUT_BYTES_MAX);
+    ms_buf_init(&conn->out, OUT_BYTES_MAX * 2);
+}
+
+/* The end. */
+
+static void lose(msi_conn *conn, const ms_status *why)
+{
+    if (!conn->is_over) {
+        conn->is_over = true;
+        conn->class_of->on_lost(conn, why);
+    }
+}
+
+static void lose_errno(msi_conn *conn, int error, const char *what)
+{
+    ms_status why = {0};
+    ms_status_set_errno(&why, error, "%s", what);
+    lose(conn, &why);
+}
+
+static void poll_closed(uv_handle_t *handle)
+{
+    msi_conn *conn = handle->data;
+    if (conn->fd >= 0) {
+        close(conn->fd);
+        conn->fd = -1;
+    }
+    ms_buf_release(&conn->plain);
+    ms_buf_release(&conn->out);
+    conn->class_of->on_closed(conn);
+}
+
+static void closed_detached(msi_loop_task *task)
+{
+    msi_conn *conn = MSI_OWNER(task, msi_conn, flush);
+    conn->poll.data = conn;
+    poll_closed((uv_handle_t *)&conn->poll);
+}
+
+void msi_conn_close(msi_conn *conn)
+{
+    if (conn->is_closed) {
+        return;
+    }
+    conn->is_over = true;
+    conn->is_closed = true;
+    msi_loop_cancel(&conn->flush);
+    msi_tls_stream_destroy(conn->tls);
+    conn->tls = NULL;
+    if (conn->fd >= 0) {
+        /* The peer learns at once; the descriptor goes with the handle. */
+        shutdown(conn->fd, SHUT_RDWR);
+        uv_close((uv_handle_t *)&conn->poll, poll_closed);
+    } else {
+        conn->flush.run = closed_detached;
+        msi_loop_soon(conn->loop, &conn->flush);
+    }
+}
+
+/* Output. */
+
+static size_t unsent(const msi_conn *conn)
+{
+    return conn->plain.bytes + conn->out.bytes - conn->out_at;
+}
+
+size_t msi_conn_room(const msi_conn *conn)
+{
+    size_t bytes = unsent(conn);
+    return bytes < MSI_CONN_OUT_BYTES ? MSI_CONN_OUT_BYTES - bytes : 0;
+}
+
+char *msi_conn_extend(msi_conn *conn, size_t bytes)
+{
+    ms_buf *buf = conn->tls != NULL ? &conn->plain : &conn->out;
+    ms_status st = {0};
+    if (ms_buf_reserve(buf, bytes, &st) != MS_OK) {
+        ms_mem_exhausted(bytes);
+    }
+    char *at = buf->ptr + buf->bytes;
+    buf->bytes += bytes;
+    return at;
+}
+
+void msi_conn_append(msi_conn *conn, ms_str bytes)
+{
+    if (bytes.bytes > 0) {
+        memcpy(msi_conn_extend(conn, bytes.bytes), bytes.ptr, bytes.bytes);
+    }
+}
+
+/* Moves what TLS wants to send to the output. */
+static void take_sealed(msi_conn *conn)
+{
+    ms_str sealed = msi_tls_stream_sealed(conn->tls);
+    ms_status st = {0};
+    if (sealed.bytes > 0) {
+        if (ms_buf_append(&conn->out, sealed, &st) != MS_OK) {
+            ms_mem_exhausted(sealed.bytes);
+        }
+        msi_tls_stream_sealed_taken(conn->tls);
+    }
+}
+
+static void poll_event(uv_poll_t *poll, int status, int events);
+
+static void watch(msi_conn *conn, int events)
+{
+    if (events != conn->events) {
+        conn->events = events;
+        int rc = uv_poll_start(&conn->poll, events, poll_event);
+        MS_ASSERT(rc == 0);
+    }
+}
+
+/* Writes what it can; true when the output is empty. On an error the connection is lost. */
+static bool write_out(msi_conn *conn)
+{
+    while (conn->out_at < conn->out.bytes) {
+        if (conn->fd < 0) {
+            conn->out_at = conn->out.bytes;
+            break;
+        }
+        ssize_t count = send(conn->fd, conn->out.ptr + conn->out_at, conn->out.bytes - conn->out_at,
+                             MSG_NOSIGNAL);
+        if (count > 0) {
+            conn->out_at += (size_t)count;
+            conn->blocked_ns = 0;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (conn->blocked_ns == 0) {
+                conn->blocked_ns = ms_loop_now_ns(conn->loop);
+            }
+            watch(conn, conn->is_ending ? UV_WRITABLE : UV_READABLE | UV_WRITABLE);
+            return false;
+        } else if (errno != EINTR) {
+            lose_errno(conn, errno, "the connection was lost while sending");
+            return false;
+        }
+    }
+    conn->out.bytes = 0;
+    conn->out_at = 0;
+    conn->blocked_ns = 0;
+    return true;
+}
+
+/* Gets more output. False: there is none, or TLS failed and the connection is lost. */
+static bool fill(msi_conn *conn)
+{
+    if (conn->is_open && !conn->is_over) {
+        conn->class_of->on_pull(conn);
+    }
+    if (conn->is_over) {
+        return false;
+    }
+    if (conn->tls != NULL) {
+        ms_status why = {0};
+        if (msi_tls_stream_seal(conn->tls, ms_buf_view(&conn->plain), &why) != MS_OK) {
+            lose(conn, &why);
+            return false;
+        }
+        conn->plain.bytes = 0;
+        take_sealed(conn);
+    }
+    return unsent(conn) > 0;
+}
+
+/* Everything was sent. */
+static void rest(msi_conn *conn)
+{
+    watch(conn, UV_READABLE);
+    if (conn->out.capacity_bytes > MSI_CONN_KEEP_BYTES) {
+        size_t max_bytes = conn->out.max_bytes;
+        ms_buf_release(&conn->out);
+        ms_buf_init(&conn->out, max_bytes);
+    }
+}
+
+static void flush_conn(msi_loop_task *task)
+{
+    msi_conn *conn = MSI_OWNER(task, msi_conn, flush);
+    if (conn->is_over) {
+        return;
+    }
+    if (!write_out(conn)) {
+        return; /* blocked, or lost */
+    }
+    for (int i = 0; i < FILLS_PER_TURN; i++) {
+        if (!fill(conn)) {
+            break;
+        }
+        if (!write_out(conn)) {
+            return;
+        }
+        if (i == FILLS_PER_TURN - 1) {
+            msi_conn_flush(conn);
+            return;
+        }
+    }
+    if (conn->is_over) {
+        return;
+    }
+    if (conn->is_ending) {
+        ms_status ended = {0};
+        lose(conn, &ended);
+    } else if (conn->fd >= 0) {
+        rest(conn);
+    }
+}
+
+void msi_conn_end(msi_conn *conn)
+{
+    if (conn->is_over || conn->is_ending) {
+        return;
+    }
+    conn->is_ending = true;
+    msi_conn_flush(conn);
+}
+
+/* Input. */
+
+static void open_conn(msi_conn *conn)
+{
+    conn->is_open = true;
+    conn->class_of->on_open(conn);
+    msi_conn_flush(conn);
+}
+
+/* Gives the plaintext of what was fed to the class, piece by piece. */
+static void open_bytes(msi_conn *conn)
+{
+    char *buffer = msi_loop_buffer(conn->loop);
+    while (!conn->is_over) {
+        ms_status why = {0};
+        size_t bytes = 0;
+        bool is_end = false;
+        if (msi_tls_stream_open(conn->tls, buffer, MSI_LOOP_BUFFER_BYTES, &bytes, &is_end, &why) !=
+            MS_OK) {
+            lose(conn, &why);
+        } else if (is_end) {
+            ms_status_set(&why, MS_IO_ERROR, ms_span_none, "the peer closed the connection");
+            lose(conn, &why);
+        } else if (bytes == 0) {
+            break;
+        } else {
+            conn->class_of->on_bytes(conn, (ms_str){buffer, bytes});
+        }
+    }
+}
+
+void msi_conn_receive(msi_conn *conn, ms_str bytes)
+{
+    conn->heard_ns = ms_loop_now_ns(conn->loop);
+    if (conn->tls == NULL) {
+        conn->class_of->on_bytes(conn, bytes);
+        return;
+    }
+    msi_tls_stream_feed(conn->tls, bytes);
+    msi_conn_flush(conn); /* for what TLS has to say */
+    if (!conn->is_open) {
+        ms_status why = {0};
+        bool is_done = false;
+        if (msi_tls_stream_handshake(conn->tls, &is_done, &why) != MS_OK) {
+            take_sealed(conn); /* the alert, so that the peer knows why */
+            (void)write_out(conn);
+            lose(conn, &why);
+            return;
+        }
+        if (!is_done) {
+            return;
+        }
+        open_conn(conn);
+    }
+    open_bytes(conn);
+}
+
+static void read_conn(msi_conn *conn)
+{
+    for (int i = 0; i < READS_PER_TURN && !conn->is_over && !conn->is_ending; i++) {
+        char *buffer = msi_loop_buffer(conn->loop);
+        ssize_t count = recv(conn->fd, buffer, MSI_LOOP_BUFFER_BYTES, 0);
+        if (count > 0) {
+            msi_conn_receive(conn, (ms_str){buffer, (size_t)count});
+            if (count < MSI_LOOP_BUFFER_BYTES) {
+                return; /* there is no more; should there be, the poll says so */
+            }
+        } else if (count == 0) {
+            ms_status why = {0};
+            ms_status_set(&why, MS_IO_ERROR, ms_span_none, "the peer closed the connection");
+            lose(conn, &why);
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            return;
+        } else if (errno != EINTR) {
+            lose_errno(conn, errno, "the connection was lost");
+        }
+    }
+}
+
+/* The poll says that the socket failed. What came before may still be read, and often says why. */
+static void lose_broken(msi_conn *conn)
+{
+    int error = 0;
+    socklen_t bytes = sizeof(error);
+    read_conn(conn);
+    getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
+    lose_errno(conn, error != 0 ? error : ECONNRESET, "the connection was lost");
+}
+
+static void poll_event(uv_poll_t *poll, int status, int events)
+{
+    msi_conn *conn = poll->data;
+    if (conn->is_over) {
+        return;
+    }
+    if (!conn->is_open && conn->tls == NULL) {
+        open_conn(conn);
+    }
+    if (status != 0) {
+        lose_broken(conn);
+        return;
+    }
+    if ((events & UV_WRITABLE) != 0) {
+        msi_conn_flush(conn);
+    }
+    if ((events & UV_READABLE) != 0) {
+        read_conn(conn);
+    }
+}
+
+/* Starting. */
+
+ms_rc msi_conn_start(msi_conn *conn, int fd, ms_tls *tls, const char *name, ms_status *st)
+{
+    int rc = uv_poll_init(msi_loop_uv(conn->loop), &conn->poll, fd);
+    if (rc != 0) {
+        close(fd);
+        ms_status_set(st, MS_IO_ERROR, ms_span_none, "a socket cannot be polled");
+        return ms_status_detail(st, "%s", uv_strerror(rc));
+    }
+    int on = 1; /* without effect on unix sockets */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    conn->fd = fd;
+    conn->poll.data = conn;
+    conn->heard_ns = ms_loop_now_ns(conn->loop);
+    if (tls == NULL) {
+        watch(conn, UV_READABLE | UV_WRITABLE);
+        return MS_OK;
+    }
+    watch(conn, UV_READABLE);
+    MS_TRY(msi_tls_stream_create(tls, name, &conn->tls, st));
+    bool is_done = false;
+    MS_TRY(msi_tls_stream_handshake(conn->tls, &is_done, st)); /* a client's first words */
+    take_sealed(conn);
+    msi_conn_flush(conn);
+    return MS_OK;
+}
+
+void msi_conn_start_detached(msi_conn *conn)
+{
+    conn->heard_ns = ms_loop_now_ns(conn->loop);
+    conn->is_open = true;
+    conn->class_of->on_open(conn);
+    msi_conn_flush(conn);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The listener, connections and shards of a server. The first loop accepts and deals connections
+ * out to all loops in turn; sockets that share a port (SO_REUSEPORT) would let a second program
+ * take half of the connections without anybody noticing, and spread few connections unevenly.
+ */
+#include "net/grpc_server.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "net/grpc_server_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* Connections accepted in one turn, before those that are there have theirs. */
+#define ACCEPTS_PER_TURN 64
+
+/* When the process has no descriptors left, accepting rests for a moment. */
+#define ACCEPT_PAUSE_NS (SECOND_NS / 10)
+
+static const msi_h2_class h2_class;
+
+/* Connections. */
+
+static msi_server_conn *of_h2(msi_h2 *h2)
+{
+    return MSI_OWNER(h2, msi_server_conn, h2);
+}
+
+static void add_conn(msi_shard *shard, int fd)
+{
+    msi_server_conn *conn = NULL;
+    struct sockaddr_storage peer = {.ss_family = AF_UNIX};
+    socklen_t bytes = sizeof(peer);
+    if (shard->is_draining || shard->conn_count >= shard->server->options.connections_max) {
+        shard->stats.refused++;
+        close(fd);
+        return;
+    }
+    conn = ms_mem_calloc(1, sizeof(*conn));
+    conn->shard = shard;
+    conn->next = shard->conns;
+    if (conn->next != NULL) {
+        conn->next->prev = conn;
+    }
+    shard->conns = conn;
+    shard->conn_count++;
+    shard->stats.accepted++;
+    if (fd >= 0) {
+        (void)getpeername(fd, (struct sockaddr *)&peer, &bytes);
+    }
+    msi_address_format((const struct sockaddr *)&peer, conn->peer);
+    msi_h2_init(&conn->h2, &h2_class, &shard->server->h2_options, shard->loop);
+    msi_h2_start(&conn->h2, fd, shard->server->options.tls, NULL);
+}
+
+static msi_stream *h2_request(msi_h2 *h2)
+{
+    return msi_server_call_new(of_h2(h2)->shard);
+}
+
+static void h2_ready(msi_h2 *h2)
+{
+    (void)h2;
+}
+
+static void h2_stream_gone(msi_h2 *h2)
+{
+    if (h2->is_draining && h2->stream_count == 0) {
+        msi_conn_flush(&h2->conn); /* which sees that it is finished */
+    }
+}
+
+static void h2_idle(msi_h2 *h2)
+{
+    msi_h2_drain(h2);
+}
+
+static void h2_lost(msi_h2 *h2, const ms_status *why)
+{
+    msi_server_conn *conn = of_h2(h2);
+    if (h2->is_broken) {
+        conn->shard->stats.broken++;
+        ms_log(MS_LOG_DEBUG, "net", "connection_broken", "peer=%s why=\"%s\"", conn->peer,
+               why->message);
+    }
+}
+
+static void h2_closed(msi_h2 *h2)
+{
+    msi_server_conn *conn = of_h2(h2);
+    msi_shard *shard = conn->shard;
+    if (conn->prev != NULL) {
+        conn->prev->next = conn->next;
+    } else {
+        shard->conns = conn->next;
+    }
+    if (conn->next != NULL) {
+        conn->next->prev = conn->prev;
+    }
+    ms_mem_free(conn);
+    shard->conn_count--;
+    msi_shard_check_done(shard);
+}
+
+static const msi_h2_class h2_class = {.on_request = h2_request,
+                                      .on_ready = h2_ready,
+                                      .on_stream_gone = h2_stream_gone,
+                                      .on_idle = h2_idle,
+                                      .on_lost = h2_lost,
+                                      .on_closed = h2_closed};
+
+void msi_shard_check_done(msi_shard *shard)
+{
+    ms_grpc_server *server = shard->server;
+    if (!shard->is_draining || shard->is_done || shard->conns != NULL || shard->call_count > 0 ||
+        shard->holds > 0) {
+        return;
+    }
+    shard->is_done = true;
+    ms_mutex_lock(&server->mutex);
+    server->done_count++;
+    ms_cond_signal(&server->done_cond);
+    ms_mutex_unlock(&server->mutex);
+}
+
+/* Accepting. */
+
+/* A connection on its way from the loop that accepted it to the one that serves it. */
+typedef struct handover {
+    ms_mail mail;
+    msi_shard *shard;
+    int fd;
+} handover;
+
+static void take_handover(ms_mail *mail)
+{
+    handover *brought = MS_MAIL_OWNER(mail, handover, mail);
+    add_conn(brought->shard, brought->fd);
+    ms_mem_free(brought);
+}
+
+static void deal(ms_grpc_server *server, int fd)
+{
+    msi_shard *shard = &server->shards[server->next_shard];
+    server->next_shard = (server->next_shard + 1) % server->shard_count;
+    if (ms_loop_is_current(shard->loop)) {
+        add_conn(shard, fd);
+        return;
+    }
+    handover *brought = ms_mem_alloc(sizeof(*brought));
+    *brought = (handover){.mail = {.deliver = take_handover}, .shard = shard, .fd = fd};
+    ms_mailbox_push(ms_loop_mailbox(shard->loop), &brought->mail);
+}
+
+static void accept_ready(uv_poll_t *poll, int status, int events);
+
+static void pause_accepting(ms_grpc_server *server, int error)
+{
+    ms_loop *loop = server->shards[0].loop;
+    ms_log(MS_LOG_WARN, "net", "accept_failed", "why=\"%s\"", strerror(error));
+    uv_poll_stop(&server->listen_poll);
+    ms_loop_timer_start(loop, &server->accept_pause, ms_loop_now_ns(loop) + ACCEPT_PAUSE_NS);
+}
+
+static void accept_again(ms_loop_timer *timer)
+{
+    ms_grpc_server *server = MSI_OWNER(timer, ms_grpc_server, accept_pause);
+    int rc = uv_poll_start(&server->listen_poll, UV_READABLE, accept_ready);
+    MS_ASSERT(rc == 0);
+}
+
+static bool is_passing(int error)
+{
+    return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM;
+}
+
+static void accept_ready(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    ms_grpc_server *server = poll->data;
+    for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+        int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            deal(server, fd);
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            return;
+        } else if (!is_passing(errno)) {
+            pause_accepting(server, errno);
+            return;
+        }
+    }
+}
+
+typedef struct listening {
+    ms_grpc_server *server;
+    int rc;
+} listening;
+
+static void start_listening(void *arg)
+{
+    listening *task = arg;
+    ms_grpc_server *server = task->server;
+    msi_shard *shard = &server->shards[0];
+    ms_loop_timer_init(&server->accept_pause, accept_again);
+    task->rc = uv_poll_init(msi_loop_uv(shard->loop), &server->listen_poll, server->listen_fd);
+    if (task->rc == 0) {
+        server->listen_poll.data = server;
+        server->is_listening = true;
+        shard->holds++;
+        task->rc = uv_poll_start(&server->listen_poll, UV_READABLE, accept_ready);
+        MS_ASSERT(task->rc == 0);
+    }
+}
+
+static void listener_closed(uv_handle_t *handle)
+{
+    ms_grpc_server *server = handle->data;
+    close(server->listen_fd);
+    server->listen_fd = -1;
+    server->shards[0].holds--;
+    msi_shard_check_done(&server->shards[0]);
+}
+
+static void stop_listening(ms_grpc_server *server)
+{
+    if (server->is_listening) {
+        server->is_listening = false;
+        ms_loop_timer_stop(server->shards[0].loop, &server->accept_pause);
+        uv_close((uv_handle_t *)&server->listen_poll, listener_closed);
+    }
+}
+
+/* Options. */
+
+static size_t size_or(size_t value, size_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static uint32_t count_or(uint32_t value, uint32_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static int64_t time_or(int64_t value, int64_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+/* HTTP/2's windows: at least what a connection begins with, at most 31 bits. */
+static size_t window_or(size_t value, size_t otherwise)
+{
+    size_t window = size_or(value, otherwise);
+    window = window < 65535 ? 65535 : window;
+    return window < INT32_MAX ? window : INT32_MAX;
+}
+
+static void fill_in(ms_grpc_server_options *options)
+{
+    size_t shards = (size_t)options->loop_count;
+    options->connections_max = (size_or(options->connections_max, 1024) + shards - 1) / shards;
+    options->streams_max = count_or(options->streams_max, 256);
+    options->header_bytes_max = size_or(options->header_bytes_max, 32u << 10);
+    options->message_bytes_max = size_or(options->message_bytes_max, MS_GRPC_MESSAGE_BYTES_DEFAULT);
+    options->inbound_bytes_max = size_or(options->inbound_bytes_max, 1u << 30) / shards;
+    options->call_mark_bytes = size_or(options->call_mark_bytes, 256u << 10);
+    options->connection_outbound_max = size_or(options->connection_outbound_max, 64u << 20);
+    options->outbound_bytes_max = size_or(options->outbound_bytes_max, 512u << 20) / shards;
+    options->stream_window_bytes = window_or(options->stream_window_bytes, 1u << 20);
+    options->connection_window_bytes = window_or(options->connection_window_bytes, 16u << 20);
+    options->resets_burst = count_or(options->resets_burst, 1000);
+    options->resets_per_second = count_or(options->resets_per_second, 200);
+    options->pings_burst = count_or(options->pings_burst, 100);
+    options->settings_burst = count_or(options->settings_burst, 100);
+    options->handshake_timeout_ns = time_or(options->handshake_timeout_ns, 20 * SECOND_NS);
+    options->idle_ns = time_or(options->idle_ns, 900 * SECOND_NS);
+    options->keepalive_ns = time_or(options->keepalive_ns, 60 * SECOND_NS);
+    options->keepalive_timeout_ns = time_or(options->keepalive_timeout_ns, 20 * SECOND_NS);
+    options->stall_ns = time_or(options->stall_ns, 60 * SECOND_NS);
+}
+
+static msi_h2_options make_h2_options(const ms_grpc_server_options *options)
+{
+    return (msi_h2_options){.is_server = true,
+                            .streams_max = options->streams_max,
+                            .header_bytes_max = options->header_bytes_max,
+                            .stream_window_bytes = options->stream_window_bytes,
+                            .connection_window_bytes = options->connection_window_bytes,
+                            .resets_burst = options->resets_burst,
+                            .resets_per_second = options->resets_per_second,
+                            .pings_burst = options->pings_burst,
+                            .settings_burst = options->settings_burst,
+                            .handshake_timeout_ns = options->handshake_timeout_ns,
+                            .keepalive_ns = options->keepalive_ns,
+                            .keepalive_timeout_ns = options->keepalive_timeout_ns,
+                            .idle_ns = options->idle_ns,
+                            .stall_ns = options->stall_ns};
+}
+
+/* Life. */
+
+static void free_server(ms_grpc_server *server)
+{
+    for (int i = 0; i < server->shard_count; i++) {
+        msi_shard *shard = &server->shards[i];
+        while (shard->pool != NULL) {
+            ms_grpc_server_call *call = shard->pool;
+            shard->pool = call->next;
+            msi_server_call_free(call);
+        }
+        msi_header_pairs_release(&shard->pairs);
+        ms_mem_free(shard->fields);
+    }
+    if (server->listen_fd >= 0) {
+        close(server->listen_fd);
+    }
+    if (server->unix_path != NULL) {
+        unlink(server->unix_path);
+    }
+    msi_header_release(&server->headers);
+    ms_cond_release(&server->done_cond);
+    ms_mutex_release(&server->mutex);
+    ms_arena_release(&server->arena);
+    ms_mem_free(server);
+}
+
+static ms_grpc_server *make_server(const ms_grpc_server_options *options)
+{
+    ms_grpc_server *server = ms_mem_calloc(1, sizeof(*server));
+    ms_arena_init(&server->arena, 512);
+    server->options = *options;
+    fill_in(&server->options);
+    server->h2_options = make_h2_options(&server->options);
+    server->listen_fd = -1;
+    server->shard_count = options->loop_count;
+    server->shards = ms_arena_array(&server->arena, msi_shard, (size_t)options->loop_count);
+    for (int i = 0; i < server->shard_count; i++) {
+        server->shards[i] = (msi_shard){.server = server, .loop = options->loops[i]};
+        server->shards[i].inbound.max = server->options.inbound_bytes_max;
+        server->shards[i].outbound.max = server->options.outbound_bytes_max;
+    }
+    server->options.loops = NULL; /* the caller's array; the shards have its content */
+    msi_header_init(&server->headers, SIZE_MAX);
+    ms_mutex_init(&server->mutex, MS_RANK_MAILBOX);
+    ms_cond_init(&server->done_cond);
+    return server;
+}
+
+/* Binds, and begins to accept on the first loop. */
+static ms_rc open_server(ms_grpc_server *server, const ms_grpc_server_options *options,
+                         ms_status *st)
+{
+    msi_address address;
+    MS_TRY(msi_address_parse(options->listen, &address, st));
+    if (!msi_header_add_metadata(&server->headers, options->headers)) {
+        return ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
+                             "the server's headers cannot be sent as metadata");
+    }
+    MS_TRY(msi_address_listen(&address, &server->listen_fd, &server->port, st));
+    if (address.is_unix) {
+        server->unix_path =
+            (char *)(uintptr_t)ms_arena_copy_str(&server->arena, ms_str_cstr(address.host)).ptr;
+    }
+    listening task = {.server = server};
+    ms_loop_call(server->shards[0].loop, start_listening, &task);
+    if (task.rc != 0) {
+        ms_status_set(st, MS_IO_ERROR, ms_span_none, "a listening socket cannot be polled");
+        return ms_status_detail(st, "%s", uv_strerror(task.rc));
+    }
+    return MS_OK;
+}
+
+ms_rc ms_grpc_server_create(const ms_grpc_server_options *options, ms_grpc_server **server_out,
+                            ms_status *st)
+{
+    MS_ASSERT(options->loop_count > 0 && options->events->on_start != NULL);
+    MS_ASSERT(options->tls == NULL || msi_tls_is_server(options->tls));
+    *server_out = NULL;
+    ms_grpc_server *server = make_server(options);
+    if (open_server(server, options, st) != MS_OK) {
+        free_server(server);
+        return st->code;
+    }
+    *server_out = server;
+    return MS_OK;
+}
+
+uint16_t ms_grpc_server_port(const ms_grpc_server *server)
+{
+    return server->port;
+}
+
+static void drain_shard(void *arg)
+{
+    msi_shard *shard = arg;
+    if (shard == &shard->server->shards[0]) {
+        stop_listening(shard->server);
+    }
+    shard->is_draining = true;
+    for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
+        msi_h2_drain(&conn->h2);
+    }
+    msi_shard_check_done(shard);
+}
+
+static void cancel_shard(void *arg)
+{
+    msi_shard *shard = arg;
+    for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
+        msi_h2_close(&conn->h2);
+    }
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* The first shard first: when it has stopped to accept, connections that it dealt out are in the
+ * mailboxes of the others before this. */
+static void on_each_shard(ms_grpc_server *server, void (*fn)(void *arg))
+{
+    for (int i = 0; i < server->shard_count; i++) {
+        ms_loop_call(server->shards[i].loop, fn, &server->shards[i]);
+    }
+}
+
+void ms_grpc_server_drain(ms_grpc_server *server)
+{
+    on_each_shard(server, drain_shard);
+}
+
+void ms_grpc_server_destroy(ms_grpc_server *server, int64_t grace_ns)
+{
+    if (server == NULL) {
+        return;
+    }
+    ms_grpc_server_drain(server);
+    ms_mutex_lock(&server->mutex);
+    bool in_time = grace_ns > 0;
+    while (in_time && server->done_count < server->shard_count) {
+        in_time = ms_cond_wait_for(&server->done_cond, &server->mutex, grace_ns);
+    }
+    bool is_done = server->done_count == server->shard_count;
+    ms_mutex_unlock(&server->mutex);
+    if (!is_done) {
+        on_each_shard(server, cancel_shard);
+        ms_mutex_lock(&server->mutex);
+        while (server->done_count < server->shard_count) {
+            ms_cond_wait(&server->done_cond, &server->mutex);
+        }
+        ms_mutex_unlock(&server->mutex);
+    }
+    /* Each loop is out of the code that said that it is done. */
+    on_each_shard(server, do_nothing);
+    free_server(server);
+}
+
+/* Inspection. */
+
+typedef struct stats_request {
+    const msi_shard *shard;
+    ms_grpc_server_stats *total;
+} stats_request;
+
+static void add_stats(void *arg)
+{
+    const stats_request *request = arg;
+    const msi_shard *shard = request->shard;
+    ms_grpc_server_stats *total = request->total;
+    total->connections += shard->conn_count;
+    total->calls += shard->open_calls;
+    total->accepted += shard->stats.accepted;
+    total->started += shard->stats.started;
+    total->refused += shard->stats.refused;
+    total->broken += shard->stats.broken;
+    total->inbound_bytes += shard->inbound.used;
+    total->outbound_bytes += shard->outbound.used;
+}
+
+ms_grpc_server_stats ms_grpc_server_get_stats(ms_grpc_server *server)
+{
+    ms_grpc_server_stats total = {0};
+    for (int i = 0; i < server->shard_count; i++) {
+        stats_request request = {.shard = &server->shards[i], .total = &total};
+        ms_loop_call(server->shards[i].loop, add_stats, &request);
+    }
+    return total;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the server's listener and connections (grpc_server.c) and its calls (grpc_server_call.c)
+ * know of each other. A server has one shard a loop; the first one accepts and deals connections
+ * out in turn. Shards share nothing that changes: each has its own connections, calls, limits.
+ *
+ * A call object belongs to its shard, not to its connection: the handler may still hold it when the
+ * connection is gone.
+ */
+#ifndef MS_NET_GRPC_SERVER_PRIV_H
+#define MS_NET_GRPC_SERVER_PRIV_H
+
+#include "net/address_priv.h"
+#include "net/grpc_server.h"
+#include "net/http2_priv.h"
+#include "os/thread.h"
+
+typedef struct msi_server_conn {
+    msi_h2 h2; /* first */
+    struct msi_shard *shard;
+    struct msi_server_conn *next;
+    struct msi_server_conn *prev;
+    char peer[MSI_ADDRESS_TEXT_BYTES];
+} msi_server_conn;
+
+typedef struct msi_shard {
+    ms_grpc_server *server;
+    ms_loop *loop;
+    msi_server_conn *conns; /* all that are not closed; NULL-terminated */
+    size_t conn_count;
+    ms_grpc_server_call *pool;
+    uint32_t pool_count;
+    uint64_t call_count; /* objects that are not in the pool */
+    uint64_t open_calls; /* started and not finished */
+    msi_budget inbound;
+    msi_budget outbound;
+    msi_header_pairs pairs; /* scratch */
+    nghttp2_nv *fields;     /* scratch */
+    size_t field_capacity;
+    ms_grpc_server_stats stats; /* only what counts up */
+    int holds;                  /* handles that are not closed */
+    bool is_draining;
+    bool is_done; /* said so */
+} msi_shard;
+
+struct ms_grpc_server {
+    ms_arena arena;
+    ms_grpc_server_options options; /* with defaults filled in */
+    msi_h2_options h2_options;
+    msi_header headers; /* the server's own, in every answer */
+    msi_shard *shards;
+    int shard_count;
+    uint16_t port;
+    char *unix_path; /* removed at the end; NULL: none */
+
+    /* The listener, on the first shard's loop. */
+    int listen_fd;
+    uv_poll_t listen_poll;
+    bool is_listening;
+    ms_loop_timer accept_pause;
+    int next_shard;
+
+    ms_mutex mutex; /* guards what follows */
+    ms_cond done_cond;
+    int done_count;
+};
+
+struct ms_grpc_server_call {
+    msi_stream stream; /* first */
+    msi_shard *shard;
+    ms_grpc_server_call *next; /* in the pool */
+    void *user;
+    msi_header header_out;
+    msi_header trailer_out;
+    int64_t deadline_ns;
+    ms_loop_timer deadline;
+    bool is_begun;    /* its header block was looked at */
+    bool is_started;  /* the handler knows it */
+    bool is_finished; /* the handler has finished it, or never heard of it */
+    bool is_canceled; /* nobody reads the answer */
+    bool has_headers; /* the initial metadata was submitted */
+};
+
+/* Calls: grpc_server_call.c. */
+
+/* A call object for a request that begins. */
+msi_stream *msi_server_call_new(msi_shard *shard);
+void msi_server_call_free(ms_grpc_server_call *call);
+
+/* Shards: grpc_server.c. */
+
+/* The last thing to do with a shard after one of its connections or calls is gone. */
+void msi_shard_check_done(msi_shard *shard);
+
+#endif
