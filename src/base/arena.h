@@ -12,7 +12,7 @@
  *     ms_arena_release(&stmt_arena);
  *
  * Allocation never returns NULL. Sizes follow from input whose length, node count and depth were
- * checked once, in the parser; true exhaustion of the machine aborts through ms_mem_exhausted().
+ * checked once, in the parser; true exhaustion ends the process through ms_mem_exhausted().
  * Memory that grows with data (state, buffers) is budgeted and lives elsewhere.
  *
  * Blocks double from 4 KiB to 1 MiB, so that a typical statement takes a handful of calls to

@@ -49,10 +49,13 @@ static void *heap_aligned(size_t bytes, size_t align)
 
 void ms_mem_exhausted(size_t bytes)
 {
-    fprintf(stderr, "millstream: the machine has no memory left (%zu bytes were asked for)\n",
-            bytes);
+    char what[64] = "";
+    if (bytes != 0) {
+        snprintf(what, sizeof what, " (%zu bytes were asked for)", bytes);
+    }
+    fprintf(stderr, "millstream: the machine has no memory left%s\n", what);
     fflush(stderr);
-    abort();
+    _Exit(EXIT_FAILURE);
 }
 
 void *ms_mem_alloc(size_t bytes)

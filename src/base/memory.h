@@ -49,7 +49,11 @@ void *ms_mem_alloc_aligned(size_t bytes, size_t align) __attribute__((returns_no
 /* Takes what any function here returned, and NULL. */
 void ms_mem_free(void *ptr);
 
-/* The one way out when the machine has no memory left: prints the size and aborts. */
+/*
+ * The one way out when the machine has no memory left: prints what was asked for (0: not known) and
+ * ends the process at once with exit status 1. It is an error of the environment, not a bug, so it
+ * leaves no core; nothing is flushed or closed, as at any other sudden end.
+ */
 _Noreturn void ms_mem_exhausted(size_t bytes);
 
 /* Budgeted memory: NULL when there is none, and at the fault point "memory.try". */

@@ -14,18 +14,23 @@
 #include <limits.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #define DEFAULT_CACHE_BYTES (64u << 20)
 #define DEFAULT_WRITE_BUFFER_BYTES (64u << 20)
 
 /* Large blocks: scans are the common read, and every seek within a cached block is a bisection. */
 #define BLOCK_BYTES ((size_t)16 << 10)
-/* Below the usual limit of 1024 descriptors of a process, with room for everybody else. */
+/* Below the usual limit of 1024 descriptors of a process, with room for everybody else; where the
+ * limit is lower, half of it. RocksDB wants some whatever the limit is. */
 #define OPEN_FILES_MAX 512
+#define OPEN_FILES_MIN 16
 #define BACKGROUND_JOBS 2
 #define MEMTABLES_MAX 4
 /* Levels above this many buffers of data begin to be merged; RocksDB's own proportion. */
 #define BASE_LEVEL_BUFFERS 4
+/* Of the memory that a limit leaves the process: an eighth for the cache, and for all memtables. */
+#define MEMORY_SHARE 8
 
 struct ms_kv {
     rocksdb_t *db;
@@ -107,6 +112,11 @@ void msi_rocks_log_line(bool is_error, const char *text)
     ms_log(level, "kv", "rocksdb", "text=\"%s\"", text);
 }
 
+void msi_rocks_no_memory(void)
+{
+    ms_mem_exhausted(0);
+}
+
 /*
  * After a file could not be written RocksDB asserts that nobody writes to it again, and some ways
  * to its log do not look first: the second failure would end the process.
@@ -145,10 +155,42 @@ static void set_table_options(ms_kv *kv, const ms_kv_options *options)
     rocksdb_block_based_options_destroy(table);
 }
 
+/* What the process may have of something at most; a limit that cannot be read is none. */
+static uint64_t limit_of(__rlimit_resource_t resource)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    bool is_limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited ? (uint64_t)limit.rlim_cur : UINT64_MAX;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The bytes that caches, or memtables, may have where address space or heap are limited. */
+static uint64_t memory_share(void)
+{
+    return smaller(limit_of(RLIMIT_AS), limit_of(RLIMIT_DATA)) / MEMORY_SHARE;
+}
+
+static int open_files_max(void)
+{
+    uint64_t half = limit_of(RLIMIT_NOFILE) / 2;
+    return half < OPEN_FILES_MIN ? OPEN_FILES_MIN : (int)smaller(half, OPEN_FILES_MAX);
+}
+
+static rocksdb_cache_t *make_cache(const ms_kv_options *options)
+{
+    uint64_t bytes = options->cache_bytes != 0 ? options->cache_bytes : DEFAULT_CACHE_BYTES;
+    return rocksdb_cache_create_lru((size_t)smaller(bytes, memory_share()));
+}
+
 static void set_options(ms_kv *kv, const ms_kv_options *options)
 {
     uint64_t buffer =
         options->write_buffer_bytes != 0 ? options->write_buffer_bytes : DEFAULT_WRITE_BUFFER_BYTES;
+    buffer = smaller(buffer, memory_share() / MEMTABLES_MAX);
     rocksdb_options_t *to = kv->options;
     rocksdb_options_set_create_if_missing(to, options->create);
     rocksdb_options_set_compression(to, options->compress ? rocksdb_lz4_compression
@@ -158,7 +200,7 @@ static void set_options(ms_kv *kv, const ms_kv_options *options)
     rocksdb_options_set_max_bytes_for_level_base(to, buffer * BASE_LEVEL_BUFFERS);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(to, 1);
     rocksdb_options_set_max_background_jobs(to, BACKGROUND_JOBS);
-    rocksdb_options_set_max_open_files(to, OPEN_FILES_MAX);
+    rocksdb_options_set_max_open_files(to, open_files_max());
     /* Written files reach the disk in steps of a MiB, not in one burst at their end. */
     rocksdb_options_set_bytes_per_sync(to, 1u << 20);
     /* Opening looks into few files only; threads for it are many and may be refused. */
@@ -200,9 +242,9 @@ ms_rc ms_kv_open(const ms_kv_options *options, ms_kv **kv_out, ms_status *st)
         MS_TRY(make_directory(options->path, st));
     }
     ms_kv *kv = ms_mem_calloc(1, sizeof(*kv));
+    msi_rocks_exit_when_refused();
     kv->options = rocksdb_options_create();
-    kv->cache = rocksdb_cache_create_lru(
-        (size_t)(options->cache_bytes != 0 ? options->cache_bytes : DEFAULT_CACHE_BYTES));
+    kv->cache = make_cache(options);
     kv->read = rocksdb_readoptions_create();
     kv->write[MS_KV_NO_SYNC] = rocksdb_writeoptions_create();
     kv->write[MS_KV_SYNC] = rocksdb_writeoptions_create();

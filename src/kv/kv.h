@@ -18,6 +18,12 @@
  * write, sync or flush nobody knows what is in the log: all later ones fail with MS_IO_ERROR
  * until the store is opened anew, and reads go on. A store opens on a full disk or fails cleanly.
  *
+ * Memory is RocksDB's own. Where the process is limited (RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE) the
+ * store takes less of it. What the system refuses while a store opens fails the opening; later it
+ * ends the process with exit status 1 and a line on standard error, on whatever thread it is met,
+ * since RocksDB cannot report it: the first store that a process opens installs a handler for C++
+ * exceptions (std::bad_alloc, std::system_error) that nobody caught. What was acknowledged stays.
+ *
  * Fault points: "kv.write" fails before anything is written, "kv.written" after it was, "kv.sync"
  * instead of a sync.
  *
@@ -41,8 +47,8 @@ typedef struct ms_kv_options {
     bool create;                 /* a missing store is made; else it is MS_FILE_NOT_FOUND */
     bool compress;               /* blocks with LZ4; off, reads of warm data cost less */
     int bloom_bits;              /* a key, for point reads of absent keys; 0: no filter */
-    uint64_t cache_bytes;        /* of uncompressed blocks; 0: 64 MiB */
-    uint64_t write_buffer_bytes; /* of one memtable; 0: 64 MiB. Up to four exist at a time */
+    uint64_t cache_bytes;        /* of uncompressed blocks, at most; 0: 64 MiB */
+    uint64_t write_buffer_bytes; /* of one memtable, at most; 0: 64 MiB. Up to four at a time */
 } ms_kv_options;
 
 ms_rc ms_kv_open(const ms_kv_options *options, ms_kv **kv_out, ms_status *st) MS_MUST_USE;

@@ -2,17 +2,25 @@
 /*
  * The one C++ file of this folder: a logger and a listener, which the C interface cannot make, and
  * the guard around opening, which C cannot write. The logger drops what is below a warning, formats
- * the rest into a bounded line and hands it to C. The listener keeps RocksDB from resuming by itself
- * after a full disk: a store that has failed stays so until it is opened again, and the thread that
- * would wait for room must not outlive it.
+ * the rest into a bounded line and hands it to C. The listener keeps RocksDB from resuming by
+ * itself after a full disk: a store that has failed stays so until it is opened again, and the
+ * thread that would wait for room must not outlive it.
+ *
+ * RocksDB reports neither memory nor a thread that it was refused: it throws, on threads of its own
+ * too, and its locks and counts are not made for being unwound. So an exception is caught where
+ * nothing is open yet, and ends the process everywhere else, as malloc's refusal does. What was
+ * acknowledged is in the log.
  */
 /* tidy: no-unit-test: exercised through kv_test.c */
 #include "kv/rocks_shim.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
+#include <system_error>
 
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
@@ -91,6 +99,34 @@ class NoRecovery final : public rocksdb::EventListener
 extern "C" void msi_rocks_stay_failed(rocksdb_options_t *options)
 {
     options->rep.listeners.push_back(std::make_shared<NoRecovery>());
+    options->rep.max_bgerror_resume_count = 0;
+}
+
+static std::terminate_handler handler_before;
+
+/* Inside a terminate handler the exception that nobody caught is the current one. */
+[[noreturn]] static void terminated()
+{
+    try {
+        if (std::current_exception()) {
+            throw;
+        }
+    } catch (const std::bad_alloc &) {
+        msi_rocks_no_memory();
+    } catch (const std::system_error &error) {
+        std::fprintf(stderr, "millstream: the system refuses a thread: %s\n", error.what());
+        std::_Exit(EXIT_FAILURE);
+    } catch (...) {
+        /* A bug, which the handler before reports. */
+    }
+    handler_before();
+    std::abort();
+}
+
+extern "C" void msi_rocks_exit_when_refused(void)
+{
+    static const bool once = (handler_before = std::set_terminate(terminated), true);
+    static_cast<void>(once);
 }
 
 extern "C" bool msi_rocks_open(const rocksdb_options_t *options, const char *path,

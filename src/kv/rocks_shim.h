@@ -25,8 +25,21 @@ extern "C" {
 /* Gives the options a logger of ours, which lives as long as the options and what they opened. */
 void msi_rocks_log_set(rocksdb_options_t *options);
 
-/* Keeps RocksDB from resuming by itself after a background error. */
+/*
+ * Keeps RocksDB from resuming by itself after a background error, which takes a thread that it
+ * starts then: after opening no thread is started.
+ */
 void msi_rocks_stay_failed(rocksdb_options_t *options);
+
+/*
+ * From now on memory or a thread that the system refuses to C++ ends the process with a line on
+ * standard error and exit status 1, on whatever thread, where nobody catches the exception. Once a
+ * process; what else is not caught goes to the handler that was there before.
+ */
+void msi_rocks_exit_when_refused(void);
+
+/* What it calls for memory, in kv.c: does not return. */
+void msi_rocks_no_memory(void);
 
 /* What the logger calls, in kv.c: one line of RocksDB's, without a line feed. */
 void msi_rocks_log_line(bool is_error, const char *text);

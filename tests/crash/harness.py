@@ -12,6 +12,8 @@ BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release")
 PROGRAM = os.path.join(BUILD, "millstream")
 WRITER = os.path.join(BUILD, "tests/crash/store_writer")
 SHIM = os.path.join(BUILD, "tests/crash/libpowerloss.so")
+SCARCE = os.path.join(BUILD, "tests/crash/libscarce.so")
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NIGHTLY = os.environ.get("MS_NIGHTLY") == "1"
 SEED = int(os.environ.get("MS_SEED", "1"))
 TIMEOUT_S = 120
@@ -72,11 +74,12 @@ def shim_environment(root, journal, off_at, **more):
     )
 
 
-def run(command, env, kill_after=None, cwd=None):
-    """Runs a command and kills it after so many seconds; (status, stdout, stderr), -9: killed."""
+def run(command, env, kill_after=None, cwd=None, limit=None):
+    """Runs a command and kills it after so many seconds; (status, stdout, stderr), -9: killed.
+    limit is called in the new process, before the command."""
     process = subprocess.Popen(
         command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=limit,
     )
     try:
         out, err = process.communicate(timeout=kill_after if kill_after is not None else TIMEOUT_S)

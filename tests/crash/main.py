@@ -2,8 +2,10 @@
 """All crash tests: python3 main.py BUILD_DIR. Called by run.sh."""
 import harness
 import job
+import scarce
 import store
 
 store.cases(harness.case)
+scarce.cases(harness.case)
 job.cases(harness.case)
 harness.finish()

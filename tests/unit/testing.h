@@ -40,8 +40,8 @@
         }                                                                                          \
     } while (0)
 
-/* Runs fn(arg) in a child process, silenced. Returns the signal that ended it, or 0. */
-static inline int run_in_child(void (*fn)(void *arg), void *arg)
+/* Runs fn(arg) in a child process, silenced. Returns how it ended, as waitpid says it, or -1. */
+static inline int wait_status_of_child(void (*fn)(void *arg), void *arg)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -54,7 +54,14 @@ static inline int run_in_child(void (*fn)(void *arg), void *arg)
         _exit(0);
     }
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child) {
+    return child < 0 || waitpid(child, &status, 0) != child ? -1 : status;
+}
+
+/* The signal that ended the child, or 0. */
+static inline int run_in_child(void (*fn)(void *arg), void *arg)
+{
+    int status = wait_status_of_child(fn, arg);
+    if (status == -1) {
         return -1;
     }
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -62,5 +69,13 @@ static inline int run_in_child(void (*fn)(void *arg), void *arg)
 
 /* A bug is caught: fn(arg) aborts. */
 #define assert_aborts(fn, arg) assert_int_equal(run_in_child((fn), (arg)), SIGABRT)
+
+/* Memory is exhausted: fn(arg) ends the process with exit status 1. */
+#define assert_exhausts(fn, arg)                                                                   \
+    do {                                                                                           \
+        int assert_status = wait_status_of_child((fn), (arg));                                     \
+        assert_true(WIFEXITED(assert_status));                                                     \
+        assert_int_equal(WEXITSTATUS(assert_status), 1);                                           \
+    } while (0)
 
 #endif

@@ -63,10 +63,10 @@ static void ask_for_too_much(void *arg)
     ms_mem_calloc(count, 4);
 }
 
-static void exhaustion_aborts(void **state)
+static void exhaustion_ends_the_process_with_an_error(void **state)
 {
     (void)state;
-    assert_aborts(ask_for_too_much, NULL);
+    assert_exhausts(ask_for_too_much, NULL);
 }
 
 static void a_reservation_counts_up_to_the_root(void **state)
@@ -202,7 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_is_counted_and_usable),
         cmocka_unit_test(a_fault_refuses_budgeted_memory_only),
-        cmocka_unit_test(exhaustion_aborts),
+        cmocka_unit_test(exhaustion_ends_the_process_with_an_error),
         cmocka_unit_test(a_reservation_counts_up_to_the_root),
         cmocka_unit_test(the_refusal_names_the_account_that_is_full),
         cmocka_unit_test(a_fault_refuses_a_reservation),
