@@ -27,9 +27,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-namespace
-{
-
 struct scarcity {
     bool is_memory;
     unsigned long refused_from; /* 0: never */
