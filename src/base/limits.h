@@ -40,10 +40,12 @@
 /* Mutex ranks: a thread may take a mutex only when it holds none of an equal or higher rank. */
 #define MS_RANK_ENGINE 10
 #define MS_RANK_JOB 20
+#define MS_RANK_BT_SERVER 23
 #define MS_RANK_BT_CLIENT 25
 #define MS_RANK_STORE_STRIPE 30
 #define MS_RANK_STORE_QUEUE 40
 #define MS_RANK_STORE_SCHEMA 50
+#define MS_RANK_STORE_WAITING 55
 #define MS_RANK_IOPOOL 60
 #define MS_RANK_MAILBOX 70
 #define MS_RANK_METRICS 75

@@ -27,8 +27,8 @@ typedef struct ms_bt_change_token {
     ms_str token;
 } ms_bt_change_token;
 
-/* One mutation of a change; kinds as in a batch, but never DELETE_FROM_ROW, which the service writes
- * as a DELETE_FROM_FAMILY of each family. Timestamps are those assigned, never SERVER. */
+/* One mutation of a change; kinds as in a batch, but never DELETE_FROM_ROW, which the service
+ * writes as a DELETE_FROM_FAMILY of each family. Timestamps are those assigned, never SERVER. */
 typedef struct ms_bt_change_mutation {
     ms_bt_mutation_kind kind;
     int64_t timestamp_micros; /* SET_CELL, aggregates; DELETE_FROM_COLUMN: inclusive start */
@@ -62,8 +62,8 @@ typedef struct ms_bt_change {
     int64_t low_watermark_micros;
 
     /* CLOSE: OK without tokens when the end time was reached; else tokens[i] goes on with the piece
-     * of the partition that new_partitions[i] covers. A new partition that several partitions became
-     * (a merge) may be read once the tokens of all its parts are at hand. */
+     * of the partition that new_partitions[i] covers. A new partition that several partitions
+     * became (a merge) may be read once the tokens of all its parts are at hand. */
     ms_bt_status status;
     const ms_bt_change_token *tokens;
     uint32_t token_count;

@@ -83,6 +83,31 @@ bool ms_bt_gc_rule_equals(const ms_bt_gc_rule *a, const ms_bt_gc_rule *b)
     return true;
 }
 
+bool ms_bt_gc_rule_collects(const ms_bt_gc_rule *rule, uint64_t index, int64_t cell_micros,
+                            int64_t now_micros)
+{
+    if (rule == NULL) {
+        return false;
+    }
+    switch (rule->kind) {
+    case MS_BT_GC_MAX_VERSIONS:
+        return index >= (uint64_t)rule->max_versions;
+    case MS_BT_GC_MAX_AGE:
+        /* Cells of the future and of before 1970 are of any age; now and ages are not negative. */
+        return cell_micros < now_micros - rule->max_age_micros;
+    case MS_BT_GC_INTERSECTION:
+    case MS_BT_GC_UNION:
+        break;
+    }
+    bool is_union = rule->kind == MS_BT_GC_UNION;
+    for (size_t i = 0; i < rule->rule_count; i++) {
+        if (ms_bt_gc_rule_collects(rule->rules[i], index, cell_micros, now_micros) == is_union) {
+            return is_union;
+        }
+    }
+    return !is_union;
+}
+
 static ms_bt_code check_depth(const ms_bt_gc_rule *rule, unsigned depth, ms_bt_status *bt)
 {
     if (depth > MS_BT_LIMIT_GC_RULE_DEPTH) {

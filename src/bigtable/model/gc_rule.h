@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Garbage-collection rules of a family: which cells may be collected. No rule (NULL) keeps all. A
- * union collects what any of its rules would, an intersection what all of them would. Rules are
- * checked, stored with their family and shown; the store does not collect yet, which the service
- * allows: reads may return collectable cells.
+ * union collects what any of its rules would, an intersection what all of them would. Nothing is
+ * collected at once: reads may return collectable cells.
  *
  *     const ms_bt_gc_rule *rule = ms_bt_gc_rule_union(arena, (const ms_bt_gc_rule *[]){
  *         ms_bt_gc_rule_max_versions(arena, 1), ms_bt_gc_rule_max_age(arena, week_micros)}, 2);
@@ -50,6 +49,13 @@ bool ms_bt_gc_rule_equals(const ms_bt_gc_rule *a, const ms_bt_gc_rule *b);
 /* INVALID_ARGUMENT: versions below 1, an age below 1 ms, a union or intersection without rules,
  * above 500 serialized bytes, nested too deep. NULL is valid. */
 ms_bt_code ms_bt_gc_rule_check(const ms_bt_gc_rule *rule, ms_bt_status *bt);
+
+/*
+ * May a cell be collected: index is its place in its column, 0 for the newest, and both times are
+ * in microseconds. Who collects one may collect all that are older. NULL keeps everything.
+ */
+bool ms_bt_gc_rule_collects(const ms_bt_gc_rule *rule, uint64_t index, int64_t cell_micros,
+                            int64_t now_micros);
 
 /* Appends "versions() > 1", "age() > 7 d", "(age() > 7 d || versions() > 1)"; "never" for NULL. */
 ms_rc ms_bt_gc_rule_render(const ms_bt_gc_rule *rule, ms_buf *buf, ms_status *st) MS_MUST_USE;

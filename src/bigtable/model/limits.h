@@ -27,8 +27,9 @@
 #define MS_BT_LIMIT_ROW_BYTES (256u << 20) /* a larger row cannot be read in one piece */
 
 /* Requests. */
-#define MS_BT_LIMIT_MUTATIONS 100000u     /* of one request, over all its entries */
-#define MS_BT_LIMIT_RULES 100000u         /* of one ReadModifyWriteRow */
+#define MS_BT_LIMIT_MUTATIONS 100000u         /* of one request, over all its entries */
+#define MS_BT_LIMIT_QUEUED_MUTATIONS 1000000u /* ours: of all calls that wait in a store */
+#define MS_BT_LIMIT_RULES 100000u             /* of one ReadModifyWriteRow */
 #define MS_BT_LIMIT_MIXED_MUTATIONS 4096u /* ours: of an entry that both deletes and aggregates */
 #define MS_BT_LIMIT_TOKEN_BYTES_MIN 8u
 #define MS_BT_LIMIT_TOKEN_BYTES 1024u                     /* ours: of an idempotency token */

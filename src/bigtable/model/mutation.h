@@ -242,7 +242,7 @@ typedef struct ms_bt_mutation_entry {
 static inline ms_bt_mutation_cursor ms_bt_mutation_cursor_make(const ms_bt_mutation_batch *batch)
 {
     const char *start = batch->data.ptr;
-    const char *end = start + batch->data.bytes;
+    const char *end = start == NULL ? NULL : start + batch->data.bytes;
     return (ms_bt_mutation_cursor){.next = start, .entry_end = start, .end = end};
 }
 

@@ -39,6 +39,7 @@ void ms_bt_page_reset(ms_bt_page *page, size_t keep_bytes)
     }
     page->row_count = 0;
     page->cell_count = 0;
+    page->scanned_bytes = 0;
     page->families = families;
     page->family_count = family_count;
     page->labels = labels;

@@ -58,6 +58,8 @@ typedef struct ms_bt_page {
     uint32_t family_count;
     const ms_str *labels; /* by index, the first of them empty; NULL when no filter applies any */
     uint32_t label_count;
+    uint32_t scanned_at; /* ms_bt_page_scanned */
+    uint32_t scanned_bytes;
 } ms_bt_page;
 
 static inline ms_str ms_bt_page_key(const ms_bt_page *page, const ms_bt_row *row)
@@ -84,6 +86,15 @@ static inline ms_str ms_bt_page_family(const ms_bt_page *page, const ms_bt_cell 
 static inline ms_str ms_bt_page_label(const ms_bt_page *page, const ms_bt_cell *cell)
 {
     return cell->label == 0 ? (ms_str){NULL, 0} : page->labels[cell->label];
+}
+
+/* The key up to which a read that wants progress has looked at rows when it filled this page, in its
+ * direction: no later page has that row or one before it. Empty: nothing is said. */
+static inline ms_str ms_bt_page_scanned(const ms_bt_page *page)
+{
+    return page->scanned_bytes == 0
+               ? (ms_str){NULL, 0}
+               : (ms_str){page->bytes.ptr + page->scanned_at, page->scanned_bytes};
 }
 
 /* For transports, which fill pages. */

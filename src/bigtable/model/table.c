@@ -67,11 +67,21 @@ const ms_bt_table *ms_bt_table_copy(ms_arena *arena, const ms_bt_table *table)
 ms_bt_code ms_bt_family_check(const ms_bt_family *family, ms_bt_status *bt)
 {
     MS_BT_TRY(ms_bt_family_name_check(family->name, bt));
-    MS_BT_TRY(ms_bt_gc_rule_check(family->gc_rule, bt));
-    if (family->type != MS_BT_VALUE_RAW) {
-        return ms_bt_status_set(bt, MS_BT_UNIMPLEMENTED,
-                                "Aggregate column families (%s) are not supported yet",
-                                ms_bt_value_type_name(family->type));
+    if ((unsigned)family->type >= MS_BT_VALUE_COUNT) {
+        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                                "Error in field 'value_type' : there is no type %d",
+                                (int)family->type);
+    }
+    return ms_bt_gc_rule_check(family->gc_rule, bt);
+}
+
+ms_bt_code ms_bt_retention_check(int64_t retention_micros, ms_bt_status *bt)
+{
+    const int64_t day = INT64_C(86400) * 1000000;
+    if (retention_micros != 0 && (retention_micros < day || retention_micros > 7 * day)) {
+        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                                "Error in field 'change_stream_config.retention_period' : must be "
+                                "1 to 7 days");
     }
     return MS_BT_OK;
 }
@@ -118,5 +128,6 @@ ms_bt_code ms_bt_table_check(const ms_bt_table *table, ms_bt_status *bt)
             }
         }
     }
+    MS_BT_TRY(ms_bt_retention_check(table->change_retention_micros, bt));
     return check_splits(table, bt);
 }

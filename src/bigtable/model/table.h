@@ -13,7 +13,7 @@
 #include "bigtable/model/gc_rule.h"
 #include "bigtable/model/name.h"
 
-/* The numbers are stored. Only RAW families exist so far; the others are refused by name. */
+/* The numbers are stored. A family keeps the type it was created with. */
 typedef enum ms_bt_value_type {
     MS_BT_VALUE_RAW = 0,
     MS_BT_VALUE_INT64_SUM = 1,
@@ -56,9 +56,12 @@ const ms_bt_table *ms_bt_table_copy(ms_arena *arena, const ms_bt_table *table);
 
 /*
  * Whether a table may be created like this: names, rules, families named once, splits not empty and
- * not too long. INVALID_ARGUMENT otherwise; UNIMPLEMENTED for a value type that is not built.
+ * not too long, the retention. INVALID_ARGUMENT otherwise.
  */
 ms_bt_code ms_bt_table_check(const ms_bt_table *table, ms_bt_status *bt);
+
+/* The retention of a change stream: 0 for none, else 1 to 7 days. */
+ms_bt_code ms_bt_retention_check(int64_t retention_micros, ms_bt_status *bt);
 
 /* Same for one family. */
 ms_bt_code ms_bt_family_check(const ms_bt_family *family, ms_bt_status *bt);

@@ -13,11 +13,14 @@
  * one microsecond more than the last one, whichever is later, and is written with the batch, so
  * that time never steps back, not even over a restart.
  *
- * Deletes read the store, so a batch with deletes must not hold a row twice: the second entry of a
- * row starts a new batch, which sees the first.
+ * Some entries read the store: deletes, aggregates, the calls on single rows. These must not join a
+ * batch that holds what they would read (row_set.h): they start a new batch, which sees it. What the
+ * overlay has of the batch under way is known, though, and needs no new one.
  */
 #include "base/env.h"
 #include "base/memory.h"
+#include "bigtable/store/record.h"
+#include "bigtable/store/row_set.h"
 #include "bigtable/store/store_priv.h"
 
 /* Large enough that the fixed cost of a write is nothing, small enough for a memtable. */
@@ -25,6 +28,10 @@
 #define BATCH_MUTATIONS 32768u
 /* Some tens of milliseconds of a pool thread. */
 #define TURN_BYTES ((size_t)16 << 20)
+/* What a step of another call counts for. */
+#define STEP_BYTES ((size_t)1 << 20)
+/* What a call on a single row counts for beside its bytes: a seek costs as much as writing them. */
+#define SINGLE_ROW_BYTES ((size_t)1 << 10)
 
 /* Lists. */
 
@@ -74,7 +81,12 @@ void msi_commit_init(ms_bt_store *store, int64_t last_micros)
         .last_micros = last_micros,
         .key = ms_mem_alloc(MSI_KEY_BYTES_MAX),
         .bound = ms_mem_alloc(MSI_KEY_BYTES_MAX),
+        .log = msi_log_create(),
+        .overlay = msi_overlay_create(),
+        .trial = msi_overlay_create(),
     };
+    ms_buf_init(&store->commit.value, MS_BT_LIMIT_VALUE_BYTES);
+    ms_arena_init(&store->commit.scratch, 0);
 }
 
 void msi_commit_release(ms_bt_store *store)
@@ -82,25 +94,50 @@ void msi_commit_release(ms_bt_store *store)
     msi_commit *commit = &store->commit;
     ms_kv_batch_destroy(commit->batch);
     msi_row_set_destroy(commit->rows);
+    msi_log_destroy(commit->log);
+    msi_overlay_destroy(commit->overlay);
+    msi_overlay_destroy(commit->trial);
+    msi_once_destroy(commit->once);
+    ms_buf_release(&commit->value);
+    ms_arena_release(&commit->scratch);
     ms_mem_free(commit->key);
     ms_mem_free(commit->bound);
 }
 
 /* Ends of calls. */
 
+/* How many mutations a call counts for in the queue. */
+static uint32_t mutations_of(ms_bt_call *call)
+{
+    if (call->kind == MS_BT_CALL_MUTATE_ROWS) {
+        return ms_bt_mutation_batch_mutations(ms_bt_call_mutate_rows(call)->batch);
+    }
+    return call->kind == MS_BT_CALL_CHECK_AND_MUTATE || call->kind == MS_BT_CALL_READ_MODIFY_WRITE;
+}
+
 /* Gives back what the leader keeps for a call and ends it. */
 static void finish(ms_bt_call *call)
 {
     msi_item *item = msi_store_item(call);
-    if (item->family_ids != item->own_family_ids) {
-        ms_mem_free(item->family_ids);
-    }
+    msi_request_release(item);
     msi_schema_drop(item->schema);
-    ms_bt_call_finish(call);
+    if (item->finished != NULL) {
+        item->finished(call);
+    } else {
+        ms_bt_call_finish(call);
+    }
 }
 
-static void finish_all(msi_call_list *list, const ms_bt_status *failure)
+static void finish_all(ms_bt_store *store, msi_call_list *list, const ms_bt_status *failure)
 {
+    uint64_t mutations = 0;
+    for (ms_bt_call *call = list->oldest; call != NULL; call = msi_store_item(call)->next) {
+        mutations += mutations_of(call);
+    }
+    /* Before they end, because who sees that may send the next ones at once. */
+    ms_mutex_lock(&store->queue_mutex);
+    store->queued_mutations -= mutations;
+    ms_mutex_unlock(&store->queue_mutex);
     for (ms_bt_call *call = msi_call_list_pop(list); call != NULL; call = msi_call_list_pop(list)) {
         if (failure != NULL) {
             call->status = *failure;
@@ -116,20 +153,25 @@ static void fail_all(ms_bt_store *store, const ms_status *cause)
     ms_bt_status bt = {0};
     msi_store_poison(store, cause, &bt);
     ms_kv_batch_reset(commit->batch);
+    msi_overlay_reset(commit->overlay);
     commit->batch_bytes = 0;
     commit->batch_mutations = 0;
-    finish_all(&commit->done, &bt);
-    finish_all(&commit->pending, &bt);
+    finish_all(store, &commit->done, &bt);
+    finish_all(store, &commit->pending, &bt);
 }
 
 /* Batches. */
 
-static void begin_batch(msi_commit *commit)
+void msi_commit_begin(ms_bt_store *store)
 {
+    msi_commit *commit = &store->commit;
     int64_t now = ms_env_wall_us();
     commit->micros = now > commit->last_micros ? now : commit->last_micros + 1;
     if (commit->rows != NULL) {
         msi_row_set_reset(commit->rows);
+    }
+    if (commit->once != NULL) {
+        msi_once_reset(commit->once);
     }
 }
 
@@ -141,6 +183,8 @@ static bool is_batch_empty(const msi_commit *commit)
 ms_rc msi_commit_write(ms_bt_store *store, ms_kv_sync_mode mode, ms_status *st)
 {
     msi_commit *commit = &store->commit;
+    msi_overlay_put(commit->overlay, commit->batch);
+    msi_overlay_reset(commit->overlay);
     msi_clock_put(commit->batch, commit->micros);
     ms_rc rc = ms_kv_write(store->kv, commit->batch, mode, st);
     ms_kv_batch_reset(commit->batch);
@@ -157,99 +201,82 @@ static ms_rc next_batch(ms_bt_store *store, ms_status *st)
     if (!is_batch_empty(&store->commit)) {
         MS_TRY(msi_commit_write(store, MS_KV_NO_SYNC, st));
     }
-    begin_batch(&store->commit);
+    msi_commit_begin(store);
     return MS_OK;
 }
 
-/* Checks. */
-
-/* Finds the incarnations of the families that a batch names; 0 for those the table lacks. Returns
- * whether all are known. */
-static bool resolve_families(msi_item *item, const ms_bt_mutation_batch *batch)
+/* May the batch under way hold an entry that does this to a row, beside what is in it? */
+static bool may_join(msi_commit *commit, uint32_t table, ms_str row, uint32_t use)
 {
-    uint32_t count = ms_bt_mutation_batch_family_count(batch);
-    item->family_ids =
-        count <= MSI_ITEM_FAMILIES ? item->own_family_ids : ms_mem_alloc(count * sizeof(uint32_t));
-    bool all_known = true;
-    for (uint32_t i = 0; i < count; i++) {
-        ms_str name = ms_bt_mutation_batch_family_name(batch, (uint16_t)i);
-        const ms_bt_family *family = ms_bt_table_family(item->table->def, name);
-        item->family_ids[i] =
-            family == NULL ? 0 : item->table->family_ids[family - item->table->def->families];
-        all_known = all_known && family != NULL;
+    if (!commit->reads) {
+        return true;
     }
-    return all_known;
+    if (commit->rows == NULL) {
+        commit->rows = msi_row_set_create();
+    }
+    return msi_row_set_add(commit->rows, table, row, use);
 }
 
-/* A batch may know names that no entry uses; only a used one is an error. */
-static ms_bt_code check_families(const msi_item *item, const ms_bt_mutation_batch *batch,
-                                 ms_bt_status *bt)
+ms_rc msi_commit_admit(ms_bt_store *store, const msi_table *table, ms_str row, uint32_t use,
+                       size_t bytes, uint32_t mutations, ms_status *st)
 {
-    ms_bt_mutation_cursor cursor = ms_bt_mutation_cursor_make(batch);
-    ms_bt_mutation_entry entry;
-    ms_bt_mutation mutation;
-    while (ms_bt_mutation_cursor_next_entry(&cursor, &entry)) {
-        while (ms_bt_mutation_cursor_next(&cursor, &mutation)) {
-            if (mutation.kind != MS_BT_MUTATION_DELETE_FROM_ROW &&
-                item->family_ids[mutation.family] == 0) {
-                char key[128];
-                char path[MS_BT_TABLE_PATH_BYTES];
-                ms_bt_table_name_path(&item->table->def->name, path);
-                return ms_bt_status_set(bt, MS_BT_NOT_FOUND,
-                                        "Error while mutating the row '%s' (%s) : Requested column "
-                                        "family not found.",
-                                        ms_bt_bytes_text(entry.key, key, sizeof(key)), path);
-            }
-        }
+    msi_commit *commit = &store->commit;
+    bool has_room =
+        is_batch_empty(commit) || (commit->batch_bytes + bytes <= BATCH_BYTES &&
+                                   commit->batch_mutations + mutations <= BATCH_MUTATIONS);
+    if (has_room && may_join(commit, table->id, row, use)) {
+        return MS_OK;
     }
-    return MS_BT_OK;
-}
-
-/* The whole request is checked before anything of it is written. */
-static ms_bt_code begin_call(ms_bt_store *store, ms_bt_mutate_rows *call)
-{
-    ms_bt_status *bt = &call->call.status;
-    msi_item *item = msi_store_item(&call->call);
-    item->is_begun = true;
-    if (ms_bt_call_is_canceled(&call->call)) {
-        return ms_bt_status_set(bt, MS_BT_CANCELLED, "The call was canceled before it began");
-    }
-    item->schema = msi_store_schema(store);
-    item->table = msi_schema_find(item->schema, call->table);
-    if (item->table == NULL) {
-        return msi_store_no_table(item->schema, call->table, bt);
-    }
-    MS_BT_TRY(ms_bt_mutation_batch_check(call->batch, item->table->def->granularity_micros, bt));
-    if (!resolve_families(item, call->batch)) {
-        MS_BT_TRY(check_families(item, call->batch, bt));
-    }
-    item->cursor = ms_bt_mutation_cursor_make(call->batch);
-    return MS_BT_OK;
+    MS_TRY(next_batch(store, st));
+    (void)may_join(commit, table->id, row, use);
+    return MS_OK;
 }
 
 /* A turn. */
 
-/* Has the batch room for the entry, and may it hold the entry at all? */
-static bool fits(msi_commit *commit, const msi_item *item, const ms_bt_mutation_entry *entry)
+/* Was the entry, which carries a token, applied before? Else notes that it is now. */
+static ms_rc apply_once(ms_bt_store *store, const msi_item *item, const ms_bt_mutation_entry *entry,
+                        bool *is_applied_out, ms_status *st)
 {
-    if (commit->has_deletes) {
-        if (commit->rows == NULL) {
-            commit->rows = msi_row_set_create();
-        }
-        if (!msi_row_set_add(commit->rows, item->table->id, entry->key)) {
-            return false;
+    msi_commit *commit = &store->commit;
+    if (commit->once == NULL) {
+        commit->once = msi_once_create();
+    }
+    uint32_t table = item->table->id;
+    msi_once_answer answer;
+    MS_TRY(msi_once_ask(commit->once, store->kv, table, entry, commit->micros, &answer, st));
+    if (answer == MSI_ONCE_UNKNOWN) {
+        MS_TRY(next_batch(store, st));
+        MS_TRY(msi_once_ask(commit->once, store->kv, table, entry, commit->micros, &answer, st));
+    }
+    *is_applied_out = answer == MSI_ONCE_APPLIED;
+    return MS_OK;
+}
+
+static ms_rc encode_entry(ms_bt_store *store, msi_item *item, const ms_bt_mutation_entry *entry,
+                          ms_status *st)
+{
+    msi_commit *commit = &store->commit;
+    bool is_once = entry->token.bytes > 0 && (entry->kinds & MS_BT_MUTATION_AGGREGATES) != 0;
+    if (is_once) {
+        bool is_applied = false;
+        MS_TRY(apply_once(store, item, entry, &is_applied, st));
+        if (is_applied) {
+            return MS_OK;
         }
     }
-    return is_batch_empty(commit) ||
-           (commit->batch_bytes + entry->bytes <= BATCH_BYTES &&
-            commit->batch_mutations + entry->mutation_count <= BATCH_MUTATIONS);
+    MS_TRY(msi_commit_admit(store, item->table, entry->key, msi_entry_use(entry), entry->bytes,
+                            entry->mutation_count, st));
+    if (is_once) {
+        msi_once_note(commit->once, commit->batch, item->table->id, entry, commit->micros);
+    }
+    return msi_encode_entry(store, item, &item->cursor, entry, st);
 }
 
 /* Encodes entries of a call until it is done or the turn's bytes are used up. */
 static ms_rc encode_call(ms_bt_store *store, ms_bt_mutate_rows *call, size_t *turn_bytes,
                          bool *is_done, ms_status *st)
 {
-    msi_commit *commit = &store->commit;
     msi_item *item = msi_store_item(&call->call);
     *is_done = false;
     ms_bt_mutation_entry entry;
@@ -258,28 +285,63 @@ static ms_rc encode_call(ms_bt_store *store, ms_bt_mutate_rows *call, size_t *tu
             *is_done = true;
             return MS_OK;
         }
-        if (!fits(commit, item, &entry)) {
-            MS_TRY(next_batch(store, st));
-            (void)fits(commit, item, &entry);
-        }
-        MS_TRY(msi_encode_entry(store, item, &item->cursor, &entry, st));
+        MS_TRY(encode_entry(store, item, &entry, st));
         *turn_bytes += entry.bytes;
     }
     return MS_OK;
+}
+
+/* Does what there is to do of the oldest pending call, as far as the turn goes. */
+static ms_rc run_call(ms_bt_store *store, ms_bt_call *call, size_t *turn_bytes, bool *is_done,
+                      ms_status *st)
+{
+    if (call->kind == MS_BT_CALL_MUTATE_ROWS) {
+        return encode_call(store, ms_bt_call_mutate_rows(call), turn_bytes, is_done, st);
+    }
+    size_t bytes = 0;
+    *is_done = true;
+    ms_rc rc = call->kind == MS_BT_CALL_READ_MODIFY_WRITE
+                   ? msi_single_row_modify(store, ms_bt_call_read_modify_write(call), &bytes, st)
+                   : msi_single_row_check(store, ms_bt_call_check_and_mutate(call), &bytes, st);
+    *turn_bytes += bytes + SINGLE_ROW_BYTES;
+    return rc;
 }
 
 /* Acknowledges what was encoded whole: the one place where writes become durable and known. */
 static ms_rc complete_group(ms_bt_store *store, ms_status *st)
 {
     msi_commit *commit = &store->commit;
-    ms_kv_sync_mode mode = store->sync_mode == MS_BT_SYNC_GROUP ? MS_KV_SYNC : MS_KV_NO_SYNC;
+    ms_kv_sync_mode mode = msi_commit_mode(store);
     if (!is_batch_empty(commit)) {
         MS_TRY(msi_commit_write(store, mode, st));
-        begin_batch(commit);
+        msi_commit_begin(store);
     } else if (mode == MS_KV_SYNC && commit->done.oldest != NULL) {
         MS_TRY(ms_kv_sync(store->kv, st));
     }
-    finish_all(&commit->done, NULL);
+    msi_log_publish(store);
+    finish_all(store, &commit->done, NULL);
+    return MS_OK;
+}
+
+/* One step of the oldest pending call. What came before it is written first, and what comes after
+ * sees what it did. */
+static ms_rc run_step(ms_bt_store *store, ms_bt_call *call, ms_status *st)
+{
+    msi_commit *commit = &store->commit;
+    MS_TRY(complete_group(store, st));
+    (void)msi_call_list_pop(&commit->pending);
+    msi_call_list_push(&commit->done, call);
+    bool is_over = msi_store_item(call)->step(store, call, st);
+    if (st->code != MS_OK) {
+        return st->code;
+    }
+    msi_log_publish(store);
+    if (is_over) {
+        finish_all(store, &commit->done, NULL);
+    } else {
+        msi_call_list_append(&commit->pending, &commit->done);
+    }
+    msi_commit_begin(store);
     return MS_OK;
 }
 
@@ -287,30 +349,22 @@ static ms_rc run_pending(ms_bt_store *store, ms_status *st)
 {
     msi_commit *commit = &store->commit;
     size_t turn_bytes = 0;
-    begin_batch(commit);
+    msi_commit_begin(store);
     for (ms_bt_call *call = commit->pending.oldest; call != NULL && turn_bytes < TURN_BYTES;
          call = commit->pending.oldest) {
-        if (call->kind != MS_BT_CALL_MUTATE_ROWS) {
-            /* What came before is written first, and what comes after sees the change. */
-            MS_TRY(complete_group(store, st));
-            (void)msi_call_list_pop(&commit->pending);
-            msi_call_list_push(&commit->done, call);
-            msi_admin_change(store, call, st);
-            if (st->code != MS_OK) {
-                return st->code;
-            }
-            finish_all(&commit->done, NULL);
-            begin_batch(commit);
+        if (msi_store_item(call)->step != NULL) {
+            MS_TRY(run_step(store, call, st));
+            turn_bytes += STEP_BYTES;
             continue;
         }
-        ms_bt_mutate_rows *write = ms_bt_call_mutate_rows(call);
-        msi_item *item = msi_store_item(call);
-        if (!item->is_begun && begin_call(store, write) != MS_BT_OK) {
-            finish(msi_call_list_pop(&commit->pending));
+        if (!msi_store_item(call)->is_begun && !msi_request_begin(store, call)) {
+            msi_call_list refused = {NULL, NULL};
+            msi_call_list_push(&refused, msi_call_list_pop(&commit->pending));
+            finish_all(store, &refused, NULL);
             continue;
         }
         bool is_done = false;
-        MS_TRY(encode_call(store, write, &turn_bytes, &is_done, st));
+        MS_TRY(run_call(store, call, &turn_bytes, &is_done, st));
         if (is_done) {
             msi_call_list_push(&commit->done, msi_call_list_pop(&commit->pending));
         }
@@ -318,12 +372,17 @@ static ms_rc run_pending(ms_bt_store *store, ms_status *st)
     return complete_group(store, st);
 }
 
-/* Do deletes matter to this turn? They read the store and need every row once in a batch. */
-static bool any_deletes(const msi_call_list *pending)
+/* Does a call of this turn read what it writes? Then the rows of a batch matter. */
+static bool any_reads(const msi_call_list *pending)
 {
     for (ms_bt_call *call = pending->oldest; call != NULL; call = msi_store_item(call)->next) {
+        if (call->kind == MS_BT_CALL_CHECK_AND_MUTATE ||
+            call->kind == MS_BT_CALL_READ_MODIFY_WRITE) {
+            return true;
+        }
         if (call->kind == MS_BT_CALL_MUTATE_ROWS &&
-            ms_bt_mutation_batch_has_deletes(ms_bt_call_mutate_rows(call)->batch)) {
+            (ms_bt_mutation_batch_kinds(ms_bt_call_mutate_rows(call)->batch) &
+             (MS_BT_MUTATION_DELETES | MS_BT_MUTATION_AGGREGATES)) != 0) {
             return true;
         }
     }
@@ -341,9 +400,9 @@ static void run_turn(ms_iojob *job)
         bool is_poisoned = store->is_poisoned;
         ms_mutex_unlock(&store->queue_mutex);
         if (is_poisoned) {
-            finish_all(&commit->pending, &store->poison);
+            finish_all(store, &commit->pending, &store->poison);
         }
-        commit->has_deletes = any_deletes(&commit->pending);
+        commit->reads = any_reads(&commit->pending);
         ms_status st = {0};
         if (run_pending(store, &st) != MS_OK) {
             fail_all(store, &st);
@@ -375,22 +434,39 @@ static void refuse_queue(ms_bt_store *store, const ms_status *cause)
     store->is_leading = false;
     ms_cond_broadcast(&store->queue_idle);
     ms_mutex_unlock(&store->queue_mutex);
-    finish_all(&refused, &bt);
+    finish_all(store, &refused, &bt);
+}
+
+/* Takes a call into the queue unless it is refused. Under the mutex. */
+static bool accept(ms_bt_store *store, ms_bt_call *call)
+{
+    uint32_t mutations = mutations_of(call);
+    if (store->is_poisoned) {
+        call->status = store->poison;
+        return false;
+    }
+    if (store->queued_mutations > 0 && store->queued_mutations + mutations > store->queued_max) {
+        ms_bt_status_set(&call->status, MS_BT_RESOURCE_EXHAUSTED,
+                         "You have reached the limit of total mutations in your queue. Throttle "
+                         "your usage and wait for operations to finish.");
+        return false;
+    }
+    store->queued_mutations += mutations;
+    msi_call_list_push(&store->queue, call);
+    return true;
 }
 
 void msi_commit_enqueue(ms_bt_store *store, ms_bt_call *call)
 {
     ms_mutex_lock(&store->queue_mutex);
-    bool is_refused = store->is_poisoned;
-    bool must_lead = !is_refused && !store->is_leading;
-    if (is_refused) {
-        call->status = store->poison;
-    } else {
-        msi_call_list_push(&store->queue, call);
+    bool must_lead = false;
+    bool is_accepted = accept(store, call);
+    if (is_accepted) {
+        must_lead = !store->is_leading;
         store->is_leading = true;
     }
     ms_mutex_unlock(&store->queue_mutex);
-    if (is_refused) {
+    if (!is_accepted) {
         finish(call);
         return;
     }

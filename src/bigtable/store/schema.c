@@ -1,127 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of the catalog and their records. A record is
- *
- *     u16 version, payload, u32 CRC-32C of key, version and payload
- *
- * so that a record under the wrong key is as damaged as one with a flipped bit. Keys are the meta
- * prefix, a letter, and for tables the path.
+ * Snapshots of the catalog. A snapshot is three sorted lists. Tables are counted one by one, each
+ * with an arena of its own, because a change concerns one and there may be thousands; profiles and
+ * instances are few and small, and are copied with every change.
  */
 #include "bigtable/store/schema.h"
 
 #include "base/memory.h"
 #include "bigtable/store/key.h"
+#include "bigtable/store/record.h"
 
 #include <stdlib.h>
 
-#define FORMAT_VERSION 1u
-#define RECORD_VERSION 1u
-#define RECORD_BYTES_MAX ((size_t)16 << 20) /* a thousand families, ten thousand long splits */
-#define FIRST_TABLE_ID 1u
-#define FIRST_FAMILY_ID 1u
+/* Tables. */
 
-#define META_BYTES 5u
-#define KEY_FORMAT 'F'
-#define KEY_NEXT_TABLE 'N'
-#define KEY_CLOCK 'C'
-#define KEY_TABLE 'T'
+/* What snapshots share of a table: it, what it consists of, and how many of them there are. */
+struct msi_table_owner {
+    msi_table table;
+    _Atomic uint32_t references;
+    ms_arena arena;
+};
 
-typedef struct meta_key {
-    char bytes[META_BYTES + MS_BT_TABLE_PATH_BYTES];
-    size_t length;
-} meta_key;
-
-static ms_str key_view(const meta_key *key)
+static const msi_table *retain_table(const msi_table *table)
 {
-    return (ms_str){key->bytes, key->length};
+    /* Order relaxed: whoever retains holds a snapshot that holds the table. */
+    atomic_fetch_add_explicit(&table->owner->references, 1, memory_order_relaxed);
+    return table;
 }
 
-static meta_key make_key(char kind)
+static void drop_table(const msi_table *table)
 {
-    meta_key key = {.length = META_BYTES};
-    msi_key_put_u32(key.bytes, MSI_KEY_META);
-    key.bytes[META_BYTES - 1] = kind;
-    return key;
-}
-
-static meta_key make_table_key(const ms_bt_table_name *name)
-{
-    meta_key key = make_key(KEY_TABLE);
-    key.length += ms_bt_table_name_path(name, key.bytes + META_BYTES);
-    return key;
-}
-
-/* Records. */
-
-/* Starts a record: the payload is appended to buf behind this. */
-static ms_rc begin_record(ms_buf *buf, ms_status *st)
-{
-    ms_buf_init(buf, RECORD_BYTES_MAX);
-    return ms_codec_put_u16(buf, RECORD_VERSION, st);
-}
-
-static ms_rc end_record(ms_buf *buf, const meta_key *key, ms_kv_batch *batch, ms_status *st)
-{
-    uint32_t crc = ms_crc32c(ms_crc32c(0, key_view(key)), ms_buf_view(buf));
-    MS_TRY(ms_codec_put_u32(buf, crc, st));
-    ms_kv_batch_put(batch, key_view(key), ms_buf_view(buf));
-    return MS_OK;
-}
-
-/* Checks version and CRC of a record and gives its payload. */
-static ms_rc open_record(ms_str key, ms_str record, ms_codec_reader *payload_out, ms_status *st)
-{
-    const size_t frame = sizeof(uint16_t) + sizeof(uint32_t);
-    if (record.bytes < frame) {
-        return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
-                             "a catalog record of the embedded store is too short");
+    struct msi_table_owner *owner = table->owner;
+    /* Order acq_rel: the last one sees what all others did before it frees. */
+    if (atomic_fetch_sub_explicit(&owner->references, 1, memory_order_acq_rel) == 1) {
+        ms_arena_release(&owner->arena);
+        ms_mem_free(owner);
     }
-    ms_str body = ms_str_slice(record, 0, record.bytes - sizeof(uint32_t));
-    uint32_t crc = ms_codec_load_u32(record.ptr + body.bytes);
-    if (crc != ms_crc32c(ms_crc32c(0, key), body)) {
-        return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
-                             "a catalog record of the embedded store fails its check");
-    }
-    *payload_out = ms_codec_reader_make(body);
-    uint16_t version = ms_codec_reader_u16(payload_out);
-    if (version != RECORD_VERSION) {
-        return ms_status_set(st, MS_NOT_SUPPORTED, ms_span_none,
-                             "the embedded store was written by another Millstream (catalog record "
-                             "version %u; this one knows %u)",
-                             version, RECORD_VERSION);
-    }
-    return MS_OK;
-}
-
-static ms_rc put_u32_record(ms_kv_batch *batch, char kind, uint32_t value, ms_status *st)
-{
-    meta_key key = make_key(kind);
-    ms_buf buf;
-    ms_rc rc = begin_record(&buf, st);
-    if (rc == MS_OK) {
-        rc = ms_codec_put_u32(&buf, value, st);
-    }
-    if (rc == MS_OK) {
-        rc = end_record(&buf, &key, batch, st);
-    }
-    ms_buf_release(&buf);
-    return rc;
-}
-
-/* Tables: derived arrays. */
-
-static int compare_names(const ms_bt_table_name *a, const ms_bt_table_name *b)
-{
-    int order = ms_str_compare(a->project, b->project);
-    if (order == 0) {
-        order = ms_str_compare(a->instance, b->instance);
-    }
-    return order != 0 ? order : ms_str_compare(a->table, b->table);
 }
 
 typedef struct family_slot {
     ms_bt_family def;
-    uint32_t id;
+    uint32_t id; /* 0: none yet */
 } family_slot;
 
 static int compare_slots(const void *left, const void *right)
@@ -131,21 +50,27 @@ static int compare_slots(const void *left, const void *right)
     return ms_str_compare(a->def.name, b->def.name);
 }
 
-/* Makes a table whose families are sorted by name; what slots and def point to stays borrowed. */
-static msi_table *make_table(ms_arena *arena, const ms_bt_table *def, family_slot *slots,
-                             size_t count)
+/* The families of a table, whose def is its own already, with what is derived from them. Those
+ * without an incarnation get theirs in the order of names, so that scans give families in that
+ * order for free. */
+static void make_families(msi_table *table, const uint32_t *draft_ids, ms_bt_table *def,
+                          ms_arena *arena)
 {
+    size_t count = def->family_count;
+    family_slot *slots = ms_arena_array(arena, family_slot, count);
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = (family_slot){def->families[i], draft_ids != NULL ? draft_ids[i] : 0};
+    }
     qsort(slots, count, sizeof(*slots), compare_slots);
     ms_bt_family *families = ms_arena_array(arena, ms_bt_family, count);
     uint32_t *ids = ms_arena_array(arena, uint32_t, count);
     ms_str *names = ms_arena_array(arena, ms_str, count);
     uint32_t *by_id = ms_arena_array(arena, uint32_t, count);
-    msi_table *table = ms_arena_new(arena, msi_table);
     table->ids_ascend = true;
     for (uint32_t i = 0; i < count; i++) {
         families[i] = slots[i].def;
         names[i] = slots[i].def.name;
-        ids[i] = slots[i].id;
+        ids[i] = slots[i].id != 0 ? slots[i].id : table->next_family_id++;
         table->ids_ascend = table->ids_ascend && (i == 0 || ids[i - 1] < ids[i]);
         /* Insertion: families are few, and usually come in order. */
         uint32_t at = i;
@@ -155,37 +80,57 @@ static msi_table *make_table(ms_arena *arena, const ms_bt_table *def, family_slo
         }
         by_id[at] = i;
     }
-    ms_bt_table *own = ms_arena_new(arena, ms_bt_table);
-    *own = *def;
-    own->families = families;
-    own->family_count = count;
-    table->def = own;
+    def->families = families;
     table->family_ids = ids;
     table->family_names = names;
     table->by_id = by_id;
-    return table;
 }
 
-static family_slot *slots_of(ms_arena *arena, const msi_table *table, size_t room)
+static const msi_tablet *copy_tablets(const msi_tablet *tablets, size_t count, ms_arena *arena)
 {
-    family_slot *slots = ms_arena_array(arena, family_slot, table->def->family_count + room);
-    for (size_t i = 0; i < table->def->family_count; i++) {
-        slots[i] = (family_slot){table->def->families[i], table->family_ids[i]};
+    msi_tablet *copy = ms_arena_array(arena, msi_tablet, count);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = tablets[i];
+        copy[i].start = ms_arena_copy_str(arena, tablets[i].start);
+        copy[i].end = ms_arena_copy_str(arena, tablets[i].end);
     }
-    return slots;
-}
-
-static msi_table *copy_table(ms_arena *arena, const msi_table *table)
-{
-    const ms_bt_table *def = ms_bt_table_copy(arena, table->def);
-    family_slot *slots = ms_arena_array(arena, family_slot, def->family_count);
-    for (size_t i = 0; i < def->family_count; i++) {
-        slots[i] = (family_slot){def->families[i], table->family_ids[i]};
-    }
-    msi_table *copy = make_table(arena, def, slots, def->family_count);
-    copy->id = table->id;
-    copy->next_family_id = table->next_family_id;
     return copy;
+}
+
+static const ms_str *make_splits(const msi_table *table, ms_arena *arena)
+{
+    ms_str *splits = ms_arena_array(arena, ms_str, table->tablet_count - 1);
+    for (size_t i = 1; i < table->tablet_count; i++) {
+        splits[i - 1] = table->tablets[i].start;
+    }
+    return splits;
+}
+
+/* A table with one reference; everything of the draft is copied. */
+static msi_table *create_table(const msi_table *draft)
+{
+    struct msi_table_owner *owner = ms_mem_calloc(1, sizeof(*owner));
+    atomic_init(&owner->references, 1);
+    ms_arena *arena = &owner->arena;
+    ms_arena_init(arena, 0);
+    msi_table *table = &owner->table;
+    *table = *draft;
+    table->owner = owner;
+    ms_bt_table plain = *draft->def;
+    plain.split_count = 0;
+    ms_bt_table *def = ms_arena_new(arena, ms_bt_table);
+    *def = *ms_bt_table_copy(arena, &plain);
+    if (def->granularity_micros == 0) {
+        def->granularity_micros = MS_BT_GRANULARITY_MILLIS;
+    }
+    make_families(table, draft->family_ids, def, arena);
+    table->tablets = copy_tablets(draft->tablets, draft->tablet_count, arena);
+    table->past = copy_tablets(draft->past, draft->past_count, arena);
+    def->splits = make_splits(table, arena);
+    def->split_count = table->tablet_count - 1;
+    table->def = def;
+    table->is_logged = table->stream_micros != 0;
+    return table;
 }
 
 uint32_t msi_table_family_index(const msi_table *table, uint32_t family_id)
@@ -207,97 +152,201 @@ uint32_t msi_table_family_index(const msi_table *table, uint32_t family_id)
     return UINT32_MAX;
 }
 
-/* Tables: records. */
+/* Names. */
 
-static ms_rc put_table_payload(const msi_table *table, ms_buf *buf, ms_status *st)
+static int compare_names(const ms_bt_table_name *a, const ms_bt_table_name *b)
 {
-    const ms_bt_table *def = table->def;
-    MS_TRY(ms_codec_put_u32(buf, table->id, st));
-    MS_TRY(ms_codec_put_u32(buf, table->next_family_id, st));
-    MS_TRY(ms_codec_put_str(buf, def->name.project, st));
-    MS_TRY(ms_codec_put_str(buf, def->name.instance, st));
-    MS_TRY(ms_codec_put_str(buf, def->name.table, st));
-    MS_TRY(ms_codec_put_signed(buf, def->granularity_micros, st));
-    MS_TRY(ms_codec_put_varint(buf, def->family_count, st));
-    for (size_t i = 0; i < def->family_count; i++) {
-        MS_TRY(ms_codec_put_str(buf, def->families[i].name, st));
-        MS_TRY(ms_codec_put_u32(buf, table->family_ids[i], st));
-        MS_TRY(ms_codec_put_u8(buf, (uint8_t)def->families[i].type, st));
-        MS_TRY(ms_bt_gc_rule_encode(def->families[i].gc_rule, buf, st));
+    int order = ms_str_compare(a->project, b->project);
+    if (order == 0) {
+        order = ms_str_compare(a->instance, b->instance);
     }
-    MS_TRY(ms_codec_put_varint(buf, def->split_count, st));
-    for (size_t i = 0; i < def->split_count; i++) {
-        MS_TRY(ms_codec_put_str(buf, def->splits[i], st));
-    }
-    return MS_OK;
+    return order != 0 ? order : ms_str_compare(a->table, b->table);
 }
 
-static ms_rc put_table(const msi_table *table, ms_kv_batch *batch, ms_status *st)
+static ms_bt_table_name profile_name(const ms_bt_profile *profile)
 {
-    meta_key key = make_table_key(&table->def->name);
-    ms_buf buf;
-    ms_rc rc = begin_record(&buf, st);
-    if (rc == MS_OK) {
-        rc = put_table_payload(table, &buf, st);
-    }
-    if (rc == MS_OK) {
-        rc = end_record(&buf, &key, batch, st);
-    }
-    ms_buf_release(&buf);
-    return rc;
+    return (ms_bt_table_name){profile->project, profile->instance, profile->id};
 }
 
-static ms_rc read_table(ms_codec_reader *reader, ms_arena *arena, const msi_table **table_out,
-                        ms_status *st)
+static ms_bt_table_name instance_name(const ms_bt_instance *instance)
 {
-    ms_bt_table def = {0};
-    uint32_t id = ms_codec_reader_u32(reader);
-    uint32_t next_family_id = ms_codec_reader_u32(reader);
-    def.name.project = ms_arena_copy_str(arena, ms_codec_reader_str(reader));
-    def.name.instance = ms_arena_copy_str(arena, ms_codec_reader_str(reader));
-    def.name.table = ms_arena_copy_str(arena, ms_codec_reader_str(reader));
-    def.granularity_micros = ms_codec_reader_signed(reader);
-    size_t families = ms_codec_reader_count(reader, 7);
-    family_slot *slots = ms_arena_array(arena, family_slot, families);
-    for (size_t i = 0; i < families; i++) {
-        slots[i].def.name = ms_arena_copy_str(arena, ms_codec_reader_str(reader));
-        slots[i].id = ms_codec_reader_u32(reader);
-        slots[i].def.type = (ms_bt_value_type)ms_codec_reader_u8(reader);
-        slots[i].def.gc_rule = ms_bt_gc_rule_decode(reader, arena);
+    return (ms_bt_table_name){instance->project, instance->id, {NULL, 0}};
+}
+
+/* The three lists of a snapshot are ordered alike: by the name of the i-th thing. */
+typedef ms_bt_table_name (*name_fn)(const msi_schema *schema, size_t i);
+
+static ms_bt_table_name nth_table(const msi_schema *schema, size_t i)
+{
+    return schema->tables[i]->def->name;
+}
+
+static ms_bt_table_name nth_profile(const msi_schema *schema, size_t i)
+{
+    return profile_name(schema->profiles[i]);
+}
+
+static ms_bt_table_name nth_instance(const msi_schema *schema, size_t i)
+{
+    return instance_name(schema->instances[i]);
+}
+
+/* The first thing whose name is not below name. */
+static size_t lower_bound(const msi_schema *schema, name_fn nth, size_t count,
+                          const ms_bt_table_name *name)
+{
+    size_t low = 0;
+    size_t high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        ms_bt_table_name there = nth(schema, middle);
+        if (compare_names(&there, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    def.split_count = ms_codec_reader_count(reader, 1);
-    ms_str *splits = ms_arena_array(arena, ms_str, def.split_count);
-    for (size_t i = 0; i < def.split_count; i++) {
-        splits[i] = ms_arena_copy_str(arena, ms_codec_reader_str(reader));
+    return low;
+}
+
+/* Finds a name: *at_out is where it is, or belongs. */
+static bool find_name(const msi_schema *schema, name_fn nth, size_t count,
+                      const ms_bt_table_name *name, size_t *at_out)
+{
+    *at_out = lower_bound(schema, nth, count, name);
+    if (*at_out == count) {
+        return false;
     }
-    def.splits = splits;
-    MS_TRY(ms_codec_reader_finish(reader, "a table of the embedded store", st));
-    ms_bt_status bt = {0};
-    bool is_sane = ms_bt_table_name_check(&def.name, &bt) == MS_BT_OK && def.granularity_micros > 0;
-    for (size_t i = 0; i < families; i++) {
-        is_sane = is_sane && (unsigned)slots[i].def.type < MS_BT_VALUE_COUNT;
+    ms_bt_table_name there = nth(schema, *at_out);
+    return compare_names(&there, name) == 0;
+}
+
+/* How many things of an instance there are from the first on. */
+static size_t count_of_instance(const msi_schema *schema, name_fn nth, size_t count,
+                                const ms_bt_table_name *instance, size_t *first_out)
+{
+    ms_bt_table_name name = {instance->project, instance->instance, {NULL, 0}};
+    size_t first = lower_bound(schema, nth, count, &name);
+    size_t end = first;
+    while (end < count) {
+        ms_bt_table_name there = nth(schema, end);
+        if (!ms_str_equals(there.project, instance->project) ||
+            !ms_str_equals(there.instance, instance->instance)) {
+            break;
+        }
+        end++;
     }
-    if (!is_sane) {
-        return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
-                             "a table of the embedded store has an impossible description");
+    *first_out = first;
+    return end - first;
+}
+
+const msi_table *msi_schema_find(const msi_schema *schema, const ms_bt_table_name *name)
+{
+    size_t at = 0;
+    return find_name(schema, nth_table, schema->table_count, name, &at) ? schema->tables[at] : NULL;
+}
+
+const ms_bt_profile *msi_schema_profile(const msi_schema *schema, const ms_bt_table_name *instance,
+                                        ms_str id)
+{
+    size_t at = 0;
+    ms_bt_table_name name = {instance->project, instance->instance, id};
+    return find_name(schema, nth_profile, schema->profile_count, &name, &at) ? schema->profiles[at]
+                                                                             : NULL;
+}
+
+const ms_bt_instance *msi_schema_instance_record(const msi_schema *schema,
+                                                 const ms_bt_table_name *instance)
+{
+    size_t at = 0;
+    ms_bt_table_name name = {instance->project, instance->instance, {NULL, 0}};
+    return find_name(schema, nth_instance, schema->instance_count, &name, &at)
+               ? schema->instances[at]
+               : NULL;
+}
+
+size_t msi_schema_instance(const msi_schema *schema, const ms_bt_table_name *instance,
+                           size_t *first_out)
+{
+    return count_of_instance(schema, nth_table, schema->table_count, instance, first_out);
+}
+
+size_t msi_schema_profiles(const msi_schema *schema, const ms_bt_table_name *instance,
+                           size_t *first_out)
+{
+    return count_of_instance(schema, nth_profile, schema->profile_count, instance, first_out);
+}
+
+bool msi_schema_has_instance(const msi_schema *schema, const ms_bt_table_name *instance)
+{
+    size_t first = 0;
+    return msi_schema_instance(schema, instance, &first) > 0 ||
+           msi_schema_profiles(schema, instance, &first) > 0 ||
+           msi_schema_instance_record(schema, instance) != NULL;
+}
+
+/* Takes the instance of the i-th thing when it is of the project and below the least so far. */
+static void take_least(const msi_schema *schema, name_fn nth, size_t count,
+                       const ms_bt_table_name *behind, ms_str *least)
+{
+    size_t at = lower_bound(schema, nth, count, behind);
+    if (at < count) {
+        ms_bt_table_name there = nth(schema, at);
+        if (ms_str_equals(there.project, behind->project) &&
+            (least->bytes == 0 || ms_str_compare(there.instance, *least) < 0)) {
+            *least = there.instance;
+        }
     }
-    msi_table *table = make_table(arena, &def, slots, families);
-    table->id = id;
-    table->next_family_id = next_family_id;
-    *table_out = table;
-    return MS_OK;
+}
+
+bool msi_schema_next_instance(const msi_schema *schema, ms_str project, ms_str after,
+                              ms_str *instance_out)
+{
+    /* No instance has a NUL in its name, so this is just behind all things of the one before. */
+    char text[MS_BT_LIMIT_INSTANCE_BYTES + 1] = {0};
+    MS_ASSERT(after.bytes <= MS_BT_LIMIT_INSTANCE_BYTES);
+    if (after.bytes > 0) {
+        memcpy(text, after.ptr, after.bytes);
+    }
+    ms_bt_table_name behind = {project, ms_str_make(text, after.bytes + 1), {NULL, 0}};
+    ms_str least = {NULL, 0};
+    take_least(schema, nth_table, schema->table_count, &behind, &least);
+    take_least(schema, nth_profile, schema->profile_count, &behind, &least);
+    take_least(schema, nth_instance, schema->instance_count, &behind, &least);
+    *instance_out = least;
+    return least.bytes > 0;
 }
 
 /* Snapshots. */
 
-static msi_schema *create_schema(size_t table_room)
+typedef struct rooms {
+    size_t tables;
+    size_t profiles;
+    size_t instances;
+} rooms;
+
+/* The lists of a snapshot under construction, which may still be written. */
+typedef struct lists {
+    msi_schema *schema;
+    const ms_bt_profile **profiles;
+    const ms_bt_instance **instances;
+} lists;
+
+static lists create_schema(rooms room)
 {
     msi_schema *schema = ms_mem_calloc(1, sizeof(*schema));
     atomic_init(&schema->references, 1);
     ms_arena_init(&schema->arena, 0);
-    schema->tables = ms_arena_array(&schema->arena, const msi_table *, table_room);
-    schema->next_table_id = FIRST_TABLE_ID;
-    return schema;
+    schema->tables = ms_arena_array(&schema->arena, const msi_table *, room.tables);
+    lists made = {
+        .schema = schema,
+        .profiles = ms_arena_array(&schema->arena, const ms_bt_profile *, room.profiles),
+        .instances = ms_arena_array(&schema->arena, const ms_bt_instance *, room.instances),
+    };
+    schema->profiles = made.profiles;
+    schema->instances = made.instances;
+    schema->next_table_id = MSI_FIRST_TABLE_ID;
+    return made;
 }
 
 msi_schema *msi_schema_retain(msi_schema *schema)
@@ -312,58 +361,53 @@ void msi_schema_drop(msi_schema *schema)
     /* Order acq_rel: the last one sees what all others did before it frees. */
     if (schema != NULL &&
         atomic_fetch_sub_explicit(&schema->references, 1, memory_order_acq_rel) == 1) {
+        for (size_t i = 0; i < schema->table_count; i++) {
+            drop_table(schema->tables[i]);
+        }
         ms_arena_release(&schema->arena);
         ms_mem_free(schema);
     }
 }
 
-/* The first table whose name is not below name. */
-static size_t lower_bound(const msi_schema *schema, const ms_bt_table_name *name)
+/* What a copy leaves out; each may be NULL. */
+typedef struct skips {
+    const msi_table *table;
+    const ms_bt_profile *profile;
+    const ms_bt_instance *instance;
+    const ms_bt_table_name *all_of; /* everything of this instance */
+} skips;
+
+static bool is_of(const ms_bt_table_name *instance, const ms_bt_table_name *name)
 {
-    size_t low = 0;
-    size_t high = schema->table_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_names(&schema->tables[middle]->def->name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
+    return instance != NULL && ms_str_equals(instance->project, name->project) &&
+           ms_str_equals(instance->instance, name->instance);
+}
+
+/* A copy with room for one thing more of each kind. */
+static lists copy_schema(const msi_schema *schema, const skips *skip)
+{
+    lists copy = create_schema(
+        (rooms){schema->table_count + 1, schema->profile_count + 1, schema->instance_count + 1});
+    msi_schema *next = copy.schema;
+    next->next_table_id = schema->next_table_id;
+    for (size_t i = 0; i < schema->table_count; i++) {
+        ms_bt_table_name name = nth_table(schema, i);
+        if (schema->tables[i] != skip->table && !is_of(skip->all_of, &name)) {
+            next->tables[next->table_count++] = retain_table(schema->tables[i]);
         }
     }
-    return low;
-}
-
-const msi_table *msi_schema_find(const msi_schema *schema, const ms_bt_table_name *name)
-{
-    size_t at = lower_bound(schema, name);
-    bool is_found =
-        at < schema->table_count && ms_bt_table_name_equals(&schema->tables[at]->def->name, name);
-    return is_found ? schema->tables[at] : NULL;
-}
-
-size_t msi_schema_instance(const msi_schema *schema, const ms_bt_table_name *instance,
-                           size_t *first_out)
-{
-    ms_bt_table_name name = {instance->project, instance->instance, {NULL, 0}};
-    size_t first = lower_bound(schema, &name);
-    size_t end = first;
-    while (end < schema->table_count &&
-           ms_str_equals(schema->tables[end]->def->name.project, instance->project) &&
-           ms_str_equals(schema->tables[end]->def->name.instance, instance->instance)) {
-        end++;
+    for (size_t i = 0; i < schema->profile_count; i++) {
+        ms_bt_table_name name = nth_profile(schema, i);
+        if (schema->profiles[i] != skip->profile && !is_of(skip->all_of, &name)) {
+            copy.profiles[next->profile_count++] =
+                ms_bt_profile_copy(&next->arena, schema->profiles[i]);
+        }
     }
-    *first_out = first;
-    return end - first;
-}
-
-/* A copy with room for one table more; the copies of all tables but skip. */
-static msi_schema *copy_schema(const msi_schema *schema, const msi_table *skip)
-{
-    msi_schema *copy = create_schema(schema->table_count + 1);
-    copy->next_table_id = schema->next_table_id;
-    for (size_t i = 0; i < schema->table_count; i++) {
-        if (schema->tables[i] != skip) {
-            copy->tables[copy->table_count++] = copy_table(&copy->arena, schema->tables[i]);
+    for (size_t i = 0; i < schema->instance_count; i++) {
+        ms_bt_table_name name = nth_instance(schema, i);
+        if (schema->instances[i] != skip->instance && !is_of(skip->all_of, &name)) {
+            copy.instances[next->instance_count++] =
+                ms_bt_instance_copy(&next->arena, schema->instances[i]);
         }
     }
     return copy;
@@ -371,239 +415,230 @@ static msi_schema *copy_schema(const msi_schema *schema, const msi_table *skip)
 
 static void insert_table(msi_schema *schema, const msi_table *table)
 {
-    size_t at = lower_bound(schema, &table->def->name);
+    size_t at = lower_bound(schema, nth_table, schema->table_count, &table->def->name);
     memmove(schema->tables + at + 1, schema->tables + at,
             (schema->table_count - at) * sizeof(schema->tables[0]));
     schema->tables[at] = table;
     schema->table_count++;
 }
 
-static int compare_splits(const void *left, const void *right)
+static void insert_profile(lists *to, const ms_bt_profile *profile)
 {
-    return ms_str_compare(*(const ms_str *)left, *(const ms_str *)right);
+    msi_schema *schema = to->schema;
+    ms_bt_table_name name = profile_name(profile);
+    size_t at = lower_bound(schema, nth_profile, schema->profile_count, &name);
+    memmove(to->profiles + at + 1, to->profiles + at,
+            (schema->profile_count - at) * sizeof(to->profiles[0]));
+    to->profiles[at] = ms_bt_profile_copy(&schema->arena, profile);
+    schema->profile_count++;
 }
 
-/* Sorts the splits of a table and drops equal ones. */
-static void sort_splits(ms_arena *arena, ms_bt_table *def)
+static void insert_instance(lists *to, const ms_bt_instance *instance)
 {
-    ms_str *splits = ms_arena_array(arena, ms_str, def->split_count);
-    if (def->split_count > 0) {
-        memcpy(splits, def->splits, def->split_count * sizeof(*splits));
-        qsort(splits, def->split_count, sizeof(*splits), compare_splits);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < def->split_count; i++) {
-        if (kept == 0 || !ms_str_equals(splits[kept - 1], splits[i])) {
-            splits[kept++] = splits[i];
-        }
-    }
-    def->splits = splits;
-    def->split_count = kept;
+    msi_schema *schema = to->schema;
+    ms_bt_table_name name = instance_name(instance);
+    size_t at = lower_bound(schema, nth_instance, schema->instance_count, &name);
+    memmove(to->instances + at + 1, to->instances + at,
+            (schema->instance_count - at) * sizeof(to->instances[0]));
+    to->instances[at] = ms_bt_instance_copy(&schema->arena, instance);
+    schema->instance_count++;
 }
 
-ms_rc msi_schema_add_table(const msi_schema *schema, const ms_bt_table *def, ms_kv_batch *batch,
-                           msi_schema **schema_out, ms_status *st)
+/* Changes. */
+
+static msi_schema *finish_change(msi_schema *next, ms_rc rc)
 {
-    *schema_out = NULL;
-    if (schema->table_count >= MS_BT_LIMIT_TABLES || schema->next_table_id >= MSI_KEY_TABLES_END) {
-        return ms_status_set(st, MS_LIMIT, ms_span_none,
-                             "the embedded store holds at most %u tables", MS_BT_LIMIT_TABLES);
-    }
-    msi_schema *next = copy_schema(schema, NULL);
-    ms_bt_table own = *ms_bt_table_copy(&next->arena, def);
-    own.granularity_micros =
-        def->granularity_micros != 0 ? def->granularity_micros : MS_BT_GRANULARITY_MILLIS;
-    sort_splits(&next->arena, &own);
-    /* Ids in the order of names, so that scans give families in that order for free. */
-    family_slot *slots = ms_arena_array(&next->arena, family_slot, own.family_count);
-    for (size_t i = 0; i < own.family_count; i++) {
-        slots[i].def = own.families[i];
-    }
-    qsort(slots, own.family_count, sizeof(*slots), compare_slots);
-    for (uint32_t i = 0; i < own.family_count; i++) {
-        slots[i].id = FIRST_FAMILY_ID + i;
-    }
-    msi_table *table = make_table(&next->arena, &own, slots, own.family_count);
-    table->id = next->next_table_id++;
-    table->next_family_id = FIRST_FAMILY_ID + (uint32_t)own.family_count;
-    insert_table(next, table);
-    ms_rc rc = put_table(table, batch, st);
-    if (rc == MS_OK) {
-        rc = put_u32_record(batch, KEY_NEXT_TABLE, next->next_table_id, st);
-    }
     if (rc != MS_OK) {
         msi_schema_drop(next);
-        return rc;
+        return NULL;
     }
-    *schema_out = next;
-    return MS_OK;
+    return next;
 }
 
-ms_rc msi_schema_add_families(const msi_schema *schema, const ms_bt_table_name *name,
-                              const ms_bt_family *families, size_t count, ms_kv_batch *batch,
-                              msi_schema **schema_out, ms_status *st)
+msi_schema *msi_schema_put_table(const msi_schema *schema, const msi_table *draft,
+                                 ms_kv_batch *batch, ms_status *st)
 {
-    *schema_out = NULL;
-    const msi_table *before = msi_schema_find(schema, name);
-    MS_ASSERT(before != NULL);
-    msi_schema *next = copy_schema(schema, before);
-    msi_table *copy = copy_table(&next->arena, before);
-    size_t have = copy->def->family_count;
-    family_slot *slots = slots_of(&next->arena, copy, count);
-    for (uint32_t i = 0; i < count; i++) {
-        slots[have + i] = (family_slot){
-            .def = {.name = ms_arena_copy_str(&next->arena, families[i].name),
-                    .type = families[i].type,
-                    .gc_rule = ms_bt_gc_rule_copy(&next->arena, families[i].gc_rule)},
-            .id = before->next_family_id + i,
-        };
+    const msi_table *before = msi_schema_find(schema, &draft->def->name);
+    MS_ASSERT((before == NULL) == (draft->id == 0));
+    if (before == NULL && (schema->table_count >= MS_BT_LIMIT_TABLES ||
+                           schema->next_table_id >= MSI_KEY_TABLES_END)) {
+        ms_status_set(st, MS_LIMIT, ms_span_none, "the embedded store holds at most %u tables",
+                      MS_BT_LIMIT_TABLES);
+        return NULL;
     }
-    msi_table *table = make_table(&next->arena, copy->def, slots, have + count);
-    table->id = before->id;
-    table->next_family_id = before->next_family_id + (uint32_t)count;
+    msi_schema *next = copy_schema(schema, &(skips){.table = before}).schema;
+    msi_table own = *draft;
+    if (before == NULL) {
+        own.id = next->next_table_id++;
+        own.next_family_id = MSI_FIRST_FAMILY_ID;
+    }
+    const msi_table *table = create_table(&own);
     insert_table(next, table);
-    ms_rc rc = put_table(table, batch, st);
-    if (rc != MS_OK) {
-        msi_schema_drop(next);
-        return rc;
+    ms_rc rc = msi_record_put_table(table, batch, st);
+    if (rc == MS_OK && before == NULL) {
+        rc = msi_record_put_next_table(next->next_table_id, batch, st);
     }
-    *schema_out = next;
-    return MS_OK;
+    return finish_change(next, rc);
+}
+
+msi_schema *msi_schema_put_profile(const msi_schema *schema, const ms_bt_profile *profile,
+                                   ms_kv_batch *batch, ms_status *st)
+{
+    ms_bt_table_name name = profile_name(profile);
+    const ms_bt_profile *before = msi_schema_profile(schema, &name, profile->id);
+    if (before == NULL && schema->profile_count >= MSI_PROFILES_MAX) {
+        ms_status_set(st, MS_LIMIT, ms_span_none,
+                      "the embedded store holds at most %u app profiles", MSI_PROFILES_MAX);
+        return NULL;
+    }
+    lists next = copy_schema(schema, &(skips){.profile = before});
+    insert_profile(&next, profile);
+    return finish_change(next.schema, msi_record_put_profile(profile, batch, st));
+}
+
+msi_schema *msi_schema_put_instance(const msi_schema *schema, const ms_bt_instance *instance,
+                                    ms_kv_batch *batch, ms_status *st)
+{
+    ms_bt_table_name name = instance_name(instance);
+    const ms_bt_instance *before = msi_schema_instance_record(schema, &name);
+    if (before == NULL && schema->instance_count >= MSI_INSTANCES_MAX) {
+        ms_status_set(st, MS_LIMIT, ms_span_none, "the embedded store holds at most %u instances",
+                      MSI_INSTANCES_MAX);
+        return NULL;
+    }
+    lists next = copy_schema(schema, &(skips){.instance = before});
+    insert_instance(&next, instance);
+    return finish_change(next.schema, msi_record_put_instance(instance, batch, st));
+}
+
+msi_schema *msi_schema_remove_table(const msi_schema *schema, const msi_table *table,
+                                    ms_kv_batch *batch)
+{
+    msi_record_delete(MSI_RECORD_TABLE, &table->def->name, batch);
+    return copy_schema(schema, &(skips){.table = table}).schema;
+}
+
+msi_schema *msi_schema_remove_profile(const msi_schema *schema, const ms_bt_profile *profile,
+                                      ms_kv_batch *batch)
+{
+    ms_bt_table_name name = profile_name(profile);
+    msi_record_delete(MSI_RECORD_PROFILE, &name, batch);
+    return copy_schema(schema, &(skips){.profile = profile}).schema;
+}
+
+msi_schema *msi_schema_remove_instance(const msi_schema *schema, const ms_bt_table_name *instance,
+                                       ms_kv_batch *batch)
+{
+    size_t first = 0;
+    size_t tables = msi_schema_instance(schema, instance, &first);
+    for (size_t i = first; i < first + tables; i++) {
+        msi_record_delete(MSI_RECORD_TABLE, &schema->tables[i]->def->name, batch);
+    }
+    size_t profiles = msi_schema_profiles(schema, instance, &first);
+    for (size_t i = first; i < first + profiles; i++) {
+        ms_bt_table_name name = nth_profile(schema, i);
+        msi_record_delete(MSI_RECORD_PROFILE, &name, batch);
+    }
+    ms_bt_table_name name = {instance->project, instance->instance, {NULL, 0}};
+    msi_record_delete(MSI_RECORD_INSTANCE, &name, batch);
+    return copy_schema(schema, &(skips){.all_of = instance}).schema;
 }
 
 /* Loading. */
 
-/* Reads one record into *value_out; *found_out tells a missing one. */
-static ms_rc get_u32_record(ms_kv *kv, char kind, const char *what, uint32_t *value_out,
-                            bool *found_out, ms_status *st)
+typedef struct loading {
+    lists to;
+    ms_arena scratch;
+} loading;
+
+static ms_rc too_many(const char *what, unsigned limit, ms_status *st)
 {
-    meta_key key = make_key(kind);
-    ms_buf buf;
-    ms_buf_init(&buf, RECORD_BYTES_MAX);
-    ms_codec_reader payload;
-    ms_rc rc = ms_kv_get(kv, key_view(&key), &buf, found_out, st);
-    if (rc == MS_OK && *found_out) {
-        rc = open_record(key_view(&key), ms_buf_view(&buf), &payload, st);
-        if (rc == MS_OK) {
-            *value_out = ms_codec_reader_u32(&payload);
-            rc = ms_codec_reader_finish(&payload, what, st);
-        }
-    }
-    ms_buf_release(&buf);
-    return rc;
+    return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
+                         "the embedded store has more than %u %s", limit, what);
 }
 
-static ms_rc check_format(ms_kv *kv, ms_status *st)
+static ms_rc add_table(void *arg, ms_codec_reader *payload, uint16_t version, ms_status *st)
 {
-    uint32_t version = 0;
-    bool found = false;
-    MS_TRY(
-        get_u32_record(kv, KEY_FORMAT, "the format of the embedded store", &version, &found, st));
-    if (!found) {
-        ms_kv_batch *batch = ms_kv_batch_create();
-        ms_rc rc = put_u32_record(batch, KEY_FORMAT, FORMAT_VERSION, st);
-        if (rc == MS_OK) {
-            rc = ms_kv_write(kv, batch, MS_KV_SYNC, st);
-        }
-        ms_kv_batch_destroy(batch);
-        return rc;
+    loading *load = arg;
+    msi_schema *schema = load->to.schema;
+    msi_table draft;
+    ms_arena_reset(&load->scratch);
+    MS_TRY(msi_record_read_table(payload, version, &load->scratch, &draft, st));
+    if (schema->table_count == MS_BT_LIMIT_TABLES) {
+        return too_many("tables", MS_BT_LIMIT_TABLES, st);
     }
-    if (version != FORMAT_VERSION) {
+    insert_table(schema, create_table(&draft));
+    return MS_OK;
+}
+
+static ms_rc add_profile(void *arg, ms_codec_reader *payload, uint16_t version, ms_status *st)
+{
+    (void)version;
+    loading *load = arg;
+    const ms_bt_profile *profile = NULL;
+    ms_arena_reset(&load->scratch);
+    MS_TRY(msi_record_read_profile(payload, &load->scratch, &profile, st));
+    if (load->to.schema->profile_count == MSI_PROFILES_MAX) {
+        return too_many("app profiles", MSI_PROFILES_MAX, st);
+    }
+    insert_profile(&load->to, profile);
+    return MS_OK;
+}
+
+static ms_rc add_instance(void *arg, ms_codec_reader *payload, uint16_t version, ms_status *st)
+{
+    (void)version;
+    loading *load = arg;
+    const ms_bt_instance *instance = NULL;
+    ms_arena_reset(&load->scratch);
+    MS_TRY(msi_record_read_instance(payload, &load->scratch, &instance, st));
+    if (load->to.schema->instance_count == MSI_INSTANCES_MAX) {
+        return too_many("instances", MSI_INSTANCES_MAX, st);
+    }
+    insert_instance(&load->to, instance);
+    return MS_OK;
+}
+
+/* Writes everything that an older format has otherwise, and the format itself. */
+static ms_rc upgrade(ms_kv *kv, const msi_schema *schema, ms_kv_batch *batch, ms_status *st)
+{
+    for (size_t i = 0; i < schema->table_count; i++) {
+        MS_TRY(msi_record_put_table(schema->tables[i], batch, st));
+    }
+    MS_TRY(msi_record_put_format(batch, st));
+    return ms_kv_write(kv, batch, MS_KV_SYNC, st);
+}
+
+static ms_rc load_all(ms_kv *kv, loading *load, ms_status *st)
+{
+    uint32_t format = 0;
+    MS_TRY(msi_record_format(kv, &format, st));
+    if (format > MSI_FORMAT_VERSION) {
         return ms_status_set(st, MS_NOT_SUPPORTED, ms_span_none,
-                             "the embedded store has format %u; this Millstream knows %u", version,
-                             FORMAT_VERSION);
+                             "the embedded store has format %u; this Millstream knows %u", format,
+                             MSI_FORMAT_VERSION);
     }
-    return MS_OK;
-}
-
-static ms_rc read_table_record(const ms_kv_entry *entry, ms_arena *arena,
-                               const msi_table **table_out, ms_status *st)
-{
-    ms_codec_reader payload;
-    MS_TRY(open_record(entry->key, entry->value, &payload, st));
-    return read_table(&payload, arena, table_out, st);
-}
-
-static ms_rc load_tables(ms_kv *kv, ms_kv_iter *iter, msi_schema **schema_out, ms_status *st)
-{
-    meta_key start = make_key(KEY_TABLE);
-    msi_schema *schema = create_schema(MS_BT_LIMIT_TABLES);
-    ms_kv_entry entry;
-    ms_rc rc = MS_OK;
-    bool valid = ms_kv_iter_seek(iter, key_view(&start), &entry);
-    while (valid && rc == MS_OK) {
-        const msi_table *table = NULL;
-        rc = read_table_record(&entry, &schema->arena, &table, st);
-        if (rc == MS_OK && schema->table_count == MS_BT_LIMIT_TABLES) {
-            rc = ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
-                               "the embedded store has more than %u tables", MS_BT_LIMIT_TABLES);
-        }
-        if (rc == MS_OK) {
-            insert_table(schema, table);
-            valid = ms_kv_iter_next(iter, &entry);
-        }
+    MS_TRY(msi_record_each(kv, MSI_RECORD_TABLE, add_table, load, st));
+    MS_TRY(msi_record_each(kv, MSI_RECORD_PROFILE, add_profile, load, st));
+    MS_TRY(msi_record_each(kv, MSI_RECORD_INSTANCE, add_instance, load, st));
+    MS_TRY(msi_record_next_table(kv, &load->to.schema->next_table_id, st));
+    if (format == MSI_FORMAT_VERSION) {
+        return MS_OK;
     }
-    if (rc == MS_OK) {
-        rc = ms_kv_iter_check(iter, st);
-    }
-    bool found = false;
-    if (rc == MS_OK) {
-        rc = get_u32_record(kv, KEY_NEXT_TABLE, "the next table of the embedded store",
-                            &schema->next_table_id, &found, st);
-    }
-    if (rc != MS_OK) {
-        msi_schema_drop(schema);
-        return rc;
-    }
-    *schema_out = schema;
-    return MS_OK;
+    ms_kv_batch *batch = ms_kv_batch_create();
+    ms_rc rc = upgrade(kv, load->to.schema, batch, st);
+    ms_kv_batch_destroy(batch);
+    return rc;
 }
 
 ms_rc msi_schema_load(ms_kv *kv, msi_schema **schema_out, ms_status *st)
 {
     *schema_out = NULL;
-    MS_TRY(check_format(kv, st));
-    meta_key start = make_key(KEY_TABLE);
-    meta_key end = make_key(KEY_TABLE + 1);
-    ms_kv_iter *iter = ms_kv_iter_create(
-        kv, &(ms_kv_iter_options){.lower = key_view(&start), .upper = key_view(&end)});
-    ms_rc rc = load_tables(kv, iter, schema_out, st);
-    ms_kv_iter_destroy(iter);
-    return rc;
-}
-
-/* The clock. Written with every batch, so it is a fixed frame without a growing buffer. */
-
-#define CLOCK_BYTES (sizeof(uint16_t) + sizeof(uint64_t) + sizeof(uint32_t))
-
-void msi_clock_put(ms_kv_batch *batch, int64_t micros)
-{
-    meta_key key = make_key(KEY_CLOCK);
-    char record[CLOCK_BYTES];
-    ms_codec_store_u16(record, RECORD_VERSION);
-    ms_codec_store_u64(record + sizeof(uint16_t), (uint64_t)micros);
-    ms_str body = {record, sizeof(uint16_t) + sizeof(uint64_t)};
-    uint32_t crc = ms_crc32c(ms_crc32c(0, key_view(&key)), body);
-    ms_codec_store_u32(record + body.bytes, crc);
-    ms_kv_batch_put(batch, key_view(&key), (ms_str){record, sizeof(record)});
-}
-
-ms_rc msi_clock_load(ms_kv *kv, int64_t *micros_out, ms_status *st)
-{
-    *micros_out = 0;
-    meta_key key = make_key(KEY_CLOCK);
-    ms_buf buf;
-    ms_buf_init(&buf, RECORD_BYTES_MAX);
-    bool found = false;
-    ms_rc rc = ms_kv_get(kv, key_view(&key), &buf, &found, st);
-    if (rc == MS_OK && found) {
-        ms_codec_reader payload;
-        rc = open_record(key_view(&key), ms_buf_view(&buf), &payload, st);
-        if (rc == MS_OK) {
-            *micros_out = (int64_t)ms_codec_reader_u64(&payload);
-            rc = ms_codec_reader_finish(&payload, "the clock of the embedded store", st);
-        }
-    }
-    ms_buf_release(&buf);
+    loading load = {
+        .to = create_schema((rooms){MS_BT_LIMIT_TABLES, MSI_PROFILES_MAX, MSI_INSTANCES_MAX})};
+    ms_arena_init(&load.scratch, 0);
+    ms_rc rc = load_all(kv, &load, st);
+    ms_arena_release(&load.scratch);
+    *schema_out = finish_change(load.to.schema, rc);
     return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "bigtable/store/record.h"
 #include "bigtable/store/store_priv.h"
 
 static const char *const sync_mode_names[MS_BT_SYNC_COUNT] = {
@@ -40,14 +41,18 @@ void msi_store_publish(ms_bt_store *store, msi_schema *schema)
     msi_schema_drop(before);
 }
 
+ms_bt_code msi_store_no_instance(const ms_bt_table_name *name, ms_bt_status *bt)
+{
+    return ms_bt_status_set(bt, MS_BT_NOT_FOUND,
+                            "No tables found for instance projects/%.*s/instances/%.*s",
+                            MS_STR_ARG(name->project), MS_STR_ARG(name->instance));
+}
+
 ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,
                               ms_bt_status *bt)
 {
-    size_t first = 0;
-    if (msi_schema_instance(schema, name, &first) == 0) {
-        return ms_bt_status_set(bt, MS_BT_NOT_FOUND,
-                                "No tables found for instance projects/%.*s/instances/%.*s",
-                                MS_STR_ARG(name->project), MS_STR_ARG(name->instance));
+    if (!msi_schema_has_instance(schema, name)) {
+        return msi_store_no_instance(name, bt);
     }
     return ms_bt_status_set(
         bt, MS_BT_NOT_FOUND, "table \"projects/%.*s/instances/%.*s/tables/%.*s\" not found",
@@ -84,6 +89,16 @@ static bool refuse_poisoned(ms_bt_store *store, ms_bt_call *call)
 
 /* The transport. */
 
+void msi_store_begin_item(ms_bt_store *store, ms_bt_call *call, msi_step_fn step,
+                          void (*finished)(ms_bt_call *call))
+{
+    msi_item *item = msi_store_item(call);
+    memset(item, 0, sizeof(*item));
+    item->store = store;
+    item->step = step;
+    item->finished = finished;
+}
+
 static void run_sync(ms_iojob *job)
 {
     msi_item *item = MS_MAIL_OWNER(job, msi_item, job);
@@ -115,54 +130,92 @@ static void submit_job(ms_bt_store *store, ms_bt_call *call, void (*run)(ms_iojo
     }
 }
 
+/* The steps of the calls that have some; NULL for writes of cells, and for what is no write. */
+static const msi_step_fn steps[MS_BT_CALL_COUNT] = {
+    [MS_BT_CALL_CREATE_TABLE] = msi_admin_change,
+    [MS_BT_CALL_ADD_FAMILIES] = msi_admin_change,
+    [MS_BT_CALL_MODIFY_FAMILIES] = msi_admin_change,
+    [MS_BT_CALL_UPDATE_TABLE] = msi_admin_change,
+    [MS_BT_CALL_DROP_TABLE] = msi_admin_change,
+    [MS_BT_CALL_SPLIT_TABLET] = msi_admin_change,
+    [MS_BT_CALL_MERGE_TABLETS] = msi_admin_change,
+    [MS_BT_CALL_DROP_ROWS] = msi_admin_drop_rows,
+    [MS_BT_CALL_CREATE_PROFILE] = msi_profile_change,
+    [MS_BT_CALL_UPDATE_PROFILE] = msi_profile_change,
+    [MS_BT_CALL_DELETE_PROFILE] = msi_profile_change,
+};
+
+static void start_sync(ms_bt_store *store, ms_bt_call *call)
+{
+    /* In mode GROUP everything acknowledged is synced; in mode OS nobody wants it to be. */
+    if (store->sync_mode == MS_BT_SYNC_CHECKPOINT) {
+        submit_job(store, call, run_sync);
+    } else {
+        (void)refuse_poisoned(store, call);
+        ms_bt_call_finish(call);
+    }
+}
+
+/* Does the instance exist? */
+static void ping(ms_bt_store *store, ms_bt_call *call)
+{
+    const ms_bt_table_name *name = ms_bt_call_ping(call)->instance;
+    msi_schema *schema = msi_store_schema(store);
+    if (ms_bt_instance_name_check(name, &call->status) == MS_BT_OK) {
+        if (msi_schema_has_instance(schema, name)) {
+            (void)msi_profile_check(schema, name, call->app_profile, MSI_ACCESS_READ, NULL,
+                                    &call->status);
+        } else {
+            (void)msi_store_no_instance(name, &call->status);
+        }
+    }
+    msi_schema_drop(schema);
+    ms_bt_call_finish(call);
+}
+
 static void start(ms_bt_transport *transport, ms_bt_call *call)
 {
     ms_bt_store *store = (ms_bt_store *)(void *)transport;
-    msi_item *item = msi_store_item(call);
-    memset(item, 0, sizeof(*item));
-    item->store = store;
-    item->family_ids = item->own_family_ids;
+    msi_store_begin_item(store, call, steps[call->kind], NULL);
     switch (call->kind) {
     case MS_BT_CALL_MUTATE_ROWS:
+    case MS_BT_CALL_CHECK_AND_MUTATE:
+    case MS_BT_CALL_READ_MODIFY_WRITE:
     case MS_BT_CALL_CREATE_TABLE:
     case MS_BT_CALL_ADD_FAMILIES:
+    case MS_BT_CALL_MODIFY_FAMILIES:
+    case MS_BT_CALL_UPDATE_TABLE:
     case MS_BT_CALL_DROP_TABLE:
+    case MS_BT_CALL_DROP_ROWS:
+    case MS_BT_CALL_SPLIT_TABLET:
+    case MS_BT_CALL_MERGE_TABLETS:
+    case MS_BT_CALL_CREATE_PROFILE:
+    case MS_BT_CALL_UPDATE_PROFILE:
+    case MS_BT_CALL_DELETE_PROFILE:
         msi_commit_enqueue(store, call);
         return;
     case MS_BT_CALL_SYNC:
-        /* In mode GROUP everything acknowledged is synced; in mode OS nobody wants it to be. */
-        if (store->sync_mode == MS_BT_SYNC_CHECKPOINT) {
-            submit_job(store, call, run_sync);
-        } else {
-            (void)refuse_poisoned(store, call);
-            ms_bt_call_finish(call);
-        }
+        start_sync(store, call);
         return;
     case MS_BT_CALL_SAMPLE_ROW_KEYS:
         submit_job(store, call, run_sample);
+        return;
+    case MS_BT_CALL_PING:
+        ping(store, call);
+        return;
+    case MS_BT_CALL_PARTITIONS:
+        msi_change_partitions(store, call);
         return;
     case MS_BT_CALL_GET_TABLE:
     case MS_BT_CALL_LIST_TABLES:
         msi_admin_look(store, call);
         return;
-    case MS_BT_CALL_CHECK_AND_MUTATE:
-    case MS_BT_CALL_READ_MODIFY_WRITE:
-    case MS_BT_CALL_PING:
-    case MS_BT_CALL_PARTITIONS:
-    case MS_BT_CALL_MODIFY_FAMILIES:
-    case MS_BT_CALL_UPDATE_TABLE:
-    case MS_BT_CALL_DROP_ROWS:
-    case MS_BT_CALL_SPLIT_TABLET:
-    case MS_BT_CALL_MERGE_TABLETS:
     case MS_BT_CALL_COLLECT_GARBAGE:
-    case MS_BT_CALL_CREATE_PROFILE:
+        msi_gc_start(store, call);
+        return;
     case MS_BT_CALL_GET_PROFILE:
     case MS_BT_CALL_LIST_PROFILES:
-    case MS_BT_CALL_UPDATE_PROFILE:
-    case MS_BT_CALL_DELETE_PROFILE:
-        ms_bt_status_set(&call->status, MS_BT_UNIMPLEMENTED,
-                         "The embedded store does not do this yet");
-        ms_bt_call_finish(call);
+        msi_profile_look(store, call);
         return;
     case MS_BT_CALL_COUNT:
         break;
@@ -177,6 +230,10 @@ static const ms_bt_transport_class store_class = {
     .read_fill = msi_scan_fill,
     .read_cancel = msi_scan_cancel,
     .read_close = msi_scan_close,
+    .change_open = msi_change_open,
+    .change_fill = msi_change_fill,
+    .change_cancel = msi_change_cancel,
+    .change_close = msi_change_close,
 };
 
 ms_bt_transport *ms_bt_store_transport(ms_bt_store *store)
@@ -191,8 +248,11 @@ static void destroy(ms_bt_store *store)
     if (store->commit.batch != NULL) {
         msi_commit_release(store);
     }
+    msi_maintenance_release(store);
     msi_schema_drop(store->schema);
     ms_kv_close(store->kv);
+    ms_cond_release(&store->waiting.changed);
+    ms_mutex_release(&store->waiting.mutex);
     ms_cond_release(&store->queue_idle);
     ms_mutex_release(&store->queue_mutex);
     ms_mutex_release(&store->schema_mutex);
@@ -209,6 +269,7 @@ static ms_rc open_files(ms_bt_store *store, const ms_bt_store_options *options, 
     MS_TRY(msi_schema_load(store->kv, &store->schema, st));
     int64_t last_micros = 0;
     MS_TRY(msi_clock_load(store->kv, &last_micros, st));
+    atomic_store_explicit(&store->safe_micros, last_micros, memory_order_relaxed);
     msi_commit_init(store, last_micros);
     return MS_OK;
 }
@@ -220,10 +281,16 @@ ms_rc ms_bt_store_open(const ms_bt_store_options *options, ms_bt_store **store_o
     store->transport.class = &store_class;
     store->pool = options->pool;
     store->sync_mode = options->sync_mode;
+    store->queued_max = options->queued_mutations_max != 0 ? options->queued_mutations_max
+                                                           : MS_BT_LIMIT_QUEUED_MUTATIONS;
     ms_mutex_init(&store->schema_mutex, MS_RANK_STORE_SCHEMA);
     ms_mutex_init(&store->queue_mutex, MS_RANK_STORE_QUEUE);
     ms_cond_init(&store->queue_idle);
-    if (open_files(store, options, st) != MS_OK) {
+    ms_mutex_init(&store->waiting.mutex, MS_RANK_STORE_WAITING);
+    ms_cond_init(&store->waiting.changed);
+    store->waiting.next_look_ns = INT64_MAX;
+    msi_maintenance_init(store, options);
+    if (open_files(store, options, st) != MS_OK || msi_maintenance_start(store, st) != MS_OK) {
         destroy(store);
         return st->code;
     }
@@ -236,6 +303,7 @@ ms_rc ms_bt_store_close(ms_bt_store *store, ms_status *st)
     if (store == NULL) {
         return MS_OK;
     }
+    msi_maintenance_stop(store);
     msi_commit_drain(store);
     ms_rc rc = MS_OK;
     if (store->sync_mode != MS_BT_SYNC_OS && !store->is_poisoned) {

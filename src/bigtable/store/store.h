@@ -50,8 +50,14 @@ typedef struct ms_bt_store_options {
     struct ms_iopool *pool; /* on which its turns run */
     bool create;            /* make the store where there is none; else MS_FILE_NOT_FOUND */
     ms_bt_sync_mode sync_mode;
+    /* Mutations of calls that are not acknowledged yet; calls beyond are RESOURCE_EXHAUSTED, unless
+     * nothing else waits. Above what the clients of a process hold back by themselves. 0: the
+     * default, MS_BT_LIMIT_QUEUED_MUTATIONS. */
+    uint32_t queued_mutations_max;
     uint64_t cache_bytes;        /* blocks kept in memory; 0: the default of kv/ */
     uint64_t write_buffer_bytes; /* memtable; 0: the default of kv/ */
+    int64_t gc_period_ms;        /* between collections of garbage; 0: an hour, below: on demand */
+    bool has_no_thread;          /* for tests: ms_bt_store_tick instead of maintenance's thread */
 } ms_bt_store_options;
 
 /* Errors: MS_DATA_DIR_IN_USE, MS_CORRUPT_DATA, MS_NOT_SUPPORTED for a newer format, and what the
@@ -65,6 +71,13 @@ ms_rc ms_bt_store_close(ms_bt_store *store, ms_status *st);
 
 /* The store as a transport for clients; lives as long as the store. */
 struct ms_bt_transport *ms_bt_store_transport(ms_bt_store *store);
+
+/*
+ * Does what is due: heartbeats of readers of changes, the collection of garbage, the removal of old
+ * changes; returns when that is done. A store has a thread that does so, unless its options say
+ * that a test wants to, with a clock of its own (ms_env_set_clock). Thread: any but the pool's.
+ */
+void ms_bt_store_tick(ms_bt_store *store);
 
 /* Syncs the log now, on the calling thread, in any mode. */
 ms_rc ms_bt_store_sync(ms_bt_store *store, ms_status *st) MS_MUST_USE;

@@ -230,10 +230,164 @@ static void table_is_there_for_the_calls_behind_its_creation(void **state)
     ms_bt_client_create_table(s->f.client, &create);
     submit(s, 1);
     assert_int_equal(steps(s), 1);
-    assert_bt(&s->calls[0].call.status, MS_BT_NOT_FOUND);
+    ms_bt_status before = status_of(&s->calls[0]);
+    assert_bt(&before, MS_BT_NOT_FOUND);
     assert_bt(&create.call.status, MS_BT_OK);
     assert_bt(&s->calls[1].call.status, MS_BT_OK);
     ms_bt_table_call_release(&create);
+    stepped_destroy(s);
+}
+
+/* Calls on single rows. */
+
+#define SINGLES 100
+
+typedef struct singles {
+    ms_bt_rule rule;
+    ms_bt_read_modify_write modify[SINGLES];
+    ms_bt_check_and_mutate check[SINGLES];
+    ms_bt_mutation_batch branches[SINGLES];
+    char keys[SINGLES][16];
+} singles;
+
+/* Submits an increment of each of so many rows, again and again until there are SINGLES. */
+static singles *submit_increments(stepped *s, int rows)
+{
+    singles *all = calloc(1, sizeof(*all));
+    all->rule = (ms_bt_rule){.kind = MS_BT_RULE_INCREMENT,
+                             .family = ms_str_lit("a"),
+                             .qualifier = ms_str_lit("n"),
+                             .increment = 1};
+    for (int i = 0; i < SINGLES; i++) {
+        snprintf(all->keys[i], sizeof(all->keys[i]), "%06d", i % rows);
+        ms_bt_read_modify_write_init(&all->modify[i], &s->f.mailbox, done_nothing, NULL);
+        all->modify[i].table = &s->f.table;
+        all->modify[i].row_key = ms_str_cstr(all->keys[i]);
+        all->modify[i].rules = &all->rule;
+        all->modify[i].rule_count = 1;
+        ms_bt_client_read_modify_write(s->f.client, &all->modify[i]);
+    }
+    return all;
+}
+
+static void release_increments(singles *all)
+{
+    for (int i = 0; i < SINGLES; i++) {
+        assert_bt(&all->modify[i].call.status, MS_BT_OK);
+        ms_bt_read_modify_write_release(&all->modify[i]);
+    }
+    free(all);
+}
+
+static void increments_share_a_batch(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    stepped *s = stepped_create(MS_BT_SYNC_GROUP, 0);
+    /* Of different rows, and of one: the column is known from the batch itself. */
+    for (int rows = SINGLES; rows > 0; rows -= SINGLES - 1) {
+        singles *all = submit_increments(s, rows);
+        assert_ok(ms_env_faults_set(ms_str_lit("kv.write:2:fail,kv.sync:2:fail"), &st));
+        assert_int_equal(steps(s), 1);
+        assert_ok(ms_env_faults_set(ms_str_lit(""), &st));
+        steps(s);
+        const ms_bt_page *last = &all->modify[SINGLES - 1].row;
+        char number = ms_bt_page_value(last, &last->cells[0]).ptr[7];
+        assert_int_equal(number, rows == 1 ? 101 : 1);
+        release_increments(all);
+    }
+    assert_int_equal(count_rows(s), SINGLES);
+    stepped_destroy(s);
+}
+
+/* Submits a check of each of so many rows, which sets a cell when the row has none. */
+static singles *submit_checks(stepped *s, int rows)
+{
+    ms_status st = {0};
+    uint16_t a = 0;
+    singles *all = calloc(1, sizeof(*all));
+    for (int i = 0; i < SINGLES; i++) {
+        snprintf(all->keys[i], sizeof(all->keys[i]), "%06d", i % rows);
+        ms_bt_mutation_batch *batch = &all->branches[i];
+        ms_bt_mutation_batch_init(batch, 1u << 20);
+        assert_ok(ms_bt_mutation_batch_family(batch, ms_str_lit("a"), &a, &st));
+        assert_ok(ms_bt_mutation_batch_begin_row(batch, ms_str_cstr(all->keys[i]), &st));
+        assert_ok(
+            ms_bt_mutation_batch_set_cell(batch, a, ms_str_lit("q"), 0, ms_str_lit("v"), &st));
+        ms_bt_mutation_batch_end_row(batch);
+        ms_bt_check_and_mutate_init(&all->check[i], &s->f.mailbox, done_nothing, NULL);
+        all->check[i].table = &s->f.table;
+        all->check[i].row_key = ms_str_cstr(all->keys[i]);
+        all->check[i].if_false = batch;
+        ms_bt_client_check_and_mutate(s->f.client, &all->check[i]);
+    }
+    return all;
+}
+
+/* Gives how many of them found a cell. */
+static int release_checks(singles *all)
+{
+    int matched = 0;
+    for (int i = 0; i < SINGLES; i++) {
+        assert_bt(&all->check[i].call.status, MS_BT_OK);
+        matched += all->check[i].predicate_matched;
+        ms_bt_check_and_mutate_release(&all->check[i]);
+        ms_bt_mutation_batch_release(&all->branches[i]);
+    }
+    free(all);
+    return matched;
+}
+
+static void checks_share_a_batch_unless_one_must_see_another(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    stepped *s = stepped_create(MS_BT_SYNC_GROUP, 0);
+    singles *all = submit_checks(s, SINGLES);
+    assert_ok(ms_env_faults_set(ms_str_lit("kv.write:2:fail,kv.sync:2:fail"), &st));
+    assert_int_equal(steps(s), 1);
+    assert_ok(ms_env_faults_set(ms_str_lit(""), &st));
+    steps(s);
+    assert_int_equal(release_checks(all), 0);
+    assert_int_equal(count_rows(s), SINGLES);
+    stepped_destroy(s);
+
+    /* Of one row: exactly one of them finds it empty; those that only look write nothing. */
+    s = stepped_create(MS_BT_SYNC_GROUP, 0);
+    all = submit_checks(s, 1);
+    assert_ok(ms_env_faults_set(ms_str_lit("kv.write:3:fail,kv.sync:2:fail"), &st));
+    assert_int_equal(steps(s), 1);
+    assert_ok(ms_env_faults_set(ms_str_lit(""), &st));
+    steps(s);
+    assert_int_equal(release_checks(all), SINGLES - 1);
+    stepped_destroy(s);
+}
+
+static void queue_of_mutations_has_a_limit(void **state)
+{
+    (void)state;
+    stepped *s = stepped_create(MS_BT_SYNC_GROUP, 0);
+    fixture_close(&s->f);
+    s->f.queued_mutations_max = 25;
+    fixture_open(&s->f);
+    for (int i = 0; i < 4; i++) {
+        add_rows(s, i, i * 10, 10, 20);
+        submit(s, i);
+    }
+    steps(s);
+    steps(s);
+    for (int i = 0; i < 4; i++) {
+        assert_bt(&s->calls[i].call.status, i < 2 ? MS_BT_OK : MS_BT_RESOURCE_EXHAUSTED);
+    }
+    assert_string_equal(s->calls[2].call.status.text,
+                        "You have reached the limit of total mutations in your queue. Throttle "
+                        "your usage and wait for operations to finish.");
+    /* There is room again, and one call alone may be larger. */
+    add_rows(s, 4, 100, 30, 20);
+    submit(s, 4);
+    steps(s);
+    assert_bt(&s->calls[4].call.status, MS_BT_OK);
+    assert_int_equal(count_rows(s), 50);
     stepped_destroy(s);
 }
 
@@ -358,6 +512,9 @@ int main(void)
         cmocka_unit_test(canceled_call_writes_nothing),
         cmocka_unit_test(full_pool_refuses_and_recovers),
         cmocka_unit_test(table_is_there_for_the_calls_behind_its_creation),
+        cmocka_unit_test(increments_share_a_batch),
+        cmocka_unit_test(checks_share_a_batch_unless_one_must_see_another),
+        cmocka_unit_test(queue_of_mutations_has_a_limit),
         cmocka_unit_test(many_families_of_a_batch_are_resolved),
         cmocka_unit_test(concurrent_writers_lose_nothing),
     };

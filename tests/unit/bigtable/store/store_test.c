@@ -233,9 +233,10 @@ static void wrong_reads_are_refused_in_the_words_of_the_service(void **state)
     assert_refused(f, &options, MS_BT_NOT_FOUND,
                    "Error while reading table 'projects/p/instances/i/tables/t' : Requested column "
                    "family not found");
-    ms_bt_filter sink = {.kind = MS_BT_FILTER_SINK};
-    options.filter = &sink;
-    assert_refused(f, &options, MS_BT_UNIMPLEMENTED, "The filter sink is not supported yet");
+    options.filter = ms_bt_filter_condition(&arena, ms_bt_filter_sink(&arena), NULL, NULL);
+    assert_refused(f, &options, MS_BT_INVALID_ARGUMENT,
+                   "Error in field 'condition filter predicate' : sink cannot be nested in a "
+                   "condition filter");
     ms_arena_release(&arena);
 }
 

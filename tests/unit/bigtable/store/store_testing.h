@@ -9,7 +9,9 @@
 #include "testing.h"
 
 #include "base/env.h"
+#include "base/memory.h"
 #include "bigtable/client/admin.h"
+#include "bigtable/client/single_row.h"
 #include "bigtable/store/store.h"
 #include "os/file.h"
 #include "os/iopool.h"
@@ -35,6 +37,8 @@ typedef struct fixture {
     ms_mailbox mailbox;
     ms_bt_table_name table;
     ms_bt_sync_mode sync_mode;
+    int64_t gc_period_ms; /* as in the options of the store */
+    uint32_t queued_mutations_max;
 } fixture;
 
 #define assert_bt(bt, expected)                                                                    \
@@ -62,8 +66,11 @@ static inline void fixture_open(fixture *f)
                                    .pool = f->pool,
                                    .create = true,
                                    .sync_mode = f->sync_mode,
+                                   .queued_mutations_max = f->queued_mutations_max,
                                    .cache_bytes = 8u << 20,
-                                   .write_buffer_bytes = 1u << 20};
+                                   .write_buffer_bytes = 1u << 20,
+                                   .gc_period_ms = f->gc_period_ms,
+                                   .has_no_thread = true};
     assert_ok(ms_bt_store_open(&options, &f->store, &st));
     f->client = ms_bt_client_create(ms_bt_store_transport(f->store), NULL);
 }
@@ -102,14 +109,14 @@ static inline void fixture_release(fixture *f)
     assert_ok(ms_dir_remove(f->path, &st));
 }
 
-/* Creates the fixture's table with these families, in this order. */
-static inline void create_table(fixture *f, const char *const *families, size_t count)
+/* Creates the fixture's table; granularity 0 is that of milliseconds. */
+static inline void create_table_of(fixture *f, const ms_bt_family *families, size_t count,
+                                   int64_t granularity_micros)
 {
-    ms_bt_family list[16] = {0};
-    for (size_t i = 0; i < count; i++) {
-        list[i].name = ms_str_cstr(families[i]);
-    }
-    ms_bt_table table = {.name = f->table, .families = list, .family_count = count};
+    ms_bt_table table = {.name = f->table,
+                         .families = families,
+                         .family_count = count,
+                         .granularity_micros = granularity_micros};
     ms_bt_table_call call;
     ms_bt_table_call_init(&call, &f->mailbox, done_nothing, NULL);
     call.table = &table;
@@ -119,18 +126,46 @@ static inline void create_table(fixture *f, const char *const *families, size_t 
     ms_bt_table_call_release(&call);
 }
 
-static inline void add_family(fixture *f, const char *name)
+/* Creates the fixture's table with these raw families, in this order. */
+static inline void create_table(fixture *f, const char *const *families, size_t count)
 {
-    ms_bt_family family = {.name = ms_str_cstr(name)};
+    ms_bt_family list[16] = {0};
+    for (size_t i = 0; i < count; i++) {
+        list[i].name = ms_str_cstr(families[i]);
+    }
+    create_table_of(f, list, count, 0);
+}
+
+static inline void add_family_of(fixture *f, const ms_bt_family *family)
+{
     ms_bt_table_call call;
     ms_bt_table_call_init(&call, &f->mailbox, done_nothing, NULL);
     call.name = f->table;
-    call.families = &family;
+    call.families = family;
     call.family_count = 1;
     ms_bt_client_add_families(f->client, &call);
     ms_bt_call_wait(&call.call, &f->parker);
     assert_bt(&call.call.status, MS_BT_OK);
     ms_bt_table_call_release(&call);
+}
+
+static inline void add_family(fixture *f, const char *name)
+{
+    ms_bt_family family = {.name = ms_str_cstr(name)};
+    add_family_of(f, &family);
+}
+
+/* The status of a write, or that of its first entry that failed: all of them fail alike. */
+static inline ms_bt_status status_of(const ms_bt_mutate_rows *call)
+{
+    ms_bt_status status = call->call.status;
+    uint32_t count = ms_bt_mutate_rows_failure_count(call);
+    if (count > 0) {
+        assert_bt(&call->call.status, MS_BT_OK);
+        assert_int_equal(count, ms_bt_mutation_batch_entries(call->batch));
+        assert_int_equal(ms_bt_mutate_rows_failure(call, 0, &status), 0);
+    }
+    return status;
 }
 
 /* Submits a batch and waits. */
@@ -142,8 +177,7 @@ static inline ms_bt_status write_batch(fixture *f, const ms_bt_mutation_batch *b
     call.batch = batch;
     ms_bt_client_mutate_rows(f->client, &call);
     ms_bt_call_wait(&call.call, &f->parker);
-    assert_int_equal(ms_bt_mutate_rows_failure_count(&call), 0);
-    ms_bt_status status = call.call.status;
+    ms_bt_status status = status_of(&call);
     ms_bt_mutate_rows_release(&call);
     return status;
 }

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading rows. The inner loop gets keys in order: all cells of a row share the row part of their
+ * keys, all versions of a column what is before the time. It compares with the key before instead
+ * of decoding each one. A filter can say that the rest of a column, family or row is of no
+ * interest, and the reader then jumps.
+ */
+#include "bigtable/store/scan_row.h"
+
+#include "base/memory.h"
+#include "bigtable/model/filter_eval.h"
+
+/* How many entries are passed over one by one before a seek pays: a seek costs about 20 steps. */
+#define STEPS_BEFORE_SEEK 10u
+/* Cells of one row between two looks at the cancel flag, less one. */
+#define CANCEL_MASK 4095u
+
+/* Life. */
+
+static msi_read_mode mode_of(const msi_row_reader *reader)
+{
+    const ms_bt_filter_program *program = reader->program;
+    if (program->passes) {
+        return MSI_READ_ALL;
+    }
+    /* Cells come in the order of incarnations; a filter that counts over families wants names. */
+    bool needs_row = program->needs_rows || (reader->sorts_rows && program->counts_rows);
+    return needs_row ? MSI_READ_ROWS : MSI_READ_CELLS;
+}
+
+ms_rc msi_row_reader_init(msi_row_reader *reader, uint64_t seed, ms_status *st)
+{
+    reader->sorts_rows = !reader->table->ids_ascend;
+    reader->mode = mode_of(reader);
+    reader->last = ms_mem_alloc(MSI_KEY_BYTES_MAX);
+    if (reader->mode == MSI_READ_ALL) {
+        return MS_OK;
+    }
+    MS_TRY(ms_bt_filter_run_init(&reader->run, reader->program, seed, st));
+    reader->run.is_canceled = reader->is_canceled;
+    reader->key = ms_mem_alloc(2u * MS_BT_LIMIT_ROW_KEY_BYTES);
+    if (reader->mode == MSI_READ_CELLS && reader->program->tests_qualifiers) {
+        reader->qualifier = ms_mem_alloc(2u * MS_BT_LIMIT_QUALIFIER_BYTES);
+    }
+    return MS_OK;
+}
+
+void msi_row_reader_release(msi_row_reader *reader)
+{
+    ms_bt_filter_run_release(&reader->run);
+    ms_mem_free(reader->last);
+    ms_mem_free(reader->key);
+    ms_mem_free(reader->qualifier);
+}
+
+/* Moving. */
+
+static void step(msi_row_reader *r)
+{
+    r->is_valid = ms_kv_iter_next(r->iter, &r->entry);
+}
+
+static bool in_row(const msi_row_reader *r)
+{
+    return r->is_valid && r->entry.key.bytes > r->row_bytes &&
+           memcmp(r->entry.key.ptr, r->last, r->row_bytes) == 0;
+}
+
+/* The lowest incarnation above this one whose cells matter; 0: none. */
+static uint32_t next_family(const msi_row_reader *r, uint32_t family_id)
+{
+    const msi_table *table = r->table;
+    for (size_t i = 0; i < table->def->family_count; i++) {
+        uint32_t index = table->by_id[i];
+        if (table->family_ids[index] > family_id && ms_bt_filter_program_wants(r->program, index)) {
+            return table->family_ids[index];
+        }
+    }
+    return 0;
+}
+
+/*
+ * Goes on behind a cell of which the verdict said how much to drop: entry by entry at first, and by
+ * a seek when that has not helped.
+ */
+static void advance(msi_row_reader *r, ms_bt_verdict verdict)
+{
+    bool is_single = verdict == MS_BT_VERDICT_KEEP || verdict == MS_BT_VERDICT_DROP;
+    if (is_single || r->steps < STEPS_BEFORE_SEEK) {
+        r->steps = is_single ? 0 : r->steps + 1;
+        step(r);
+        return;
+    }
+    r->steps = 0;
+    char *to = r->last + r->row_bytes;
+    uint32_t family = verdict == MS_BT_VERDICT_DROP_FAMILY ? next_family(r, r->family_id) : 0;
+    if (verdict == MS_BT_VERDICT_DROP_COLUMN) {
+        to = msi_key_put_end(r->last + r->column_bytes - MSI_KEY_END_BYTES, MSI_KEY_BEHIND);
+    } else if (family != 0) {
+        to = msi_key_put_u32(to, family);
+    } else {
+        to = msi_key_put_end(to - MSI_KEY_END_BYTES, MSI_KEY_BEHIND);
+    }
+    /* The key before is overwritten; the next column begins anew in any case. */
+    r->column_bytes = 0;
+    ms_str target = {r->last, (size_t)(to - r->last)};
+    r->is_valid = ms_kv_iter_seek(r->iter, target, &r->entry);
+    /* The row part must stand again for the comparison with what follows. */
+    msi_key_put_end(r->last + r->row_bytes - MSI_KEY_END_BYTES, MSI_KEY_END);
+}
+
+/* Cells. */
+
+static ms_rc damaged_key(ms_status *st)
+{
+    return ms_status_set(st, MS_CORRUPT_DATA, ms_span_none,
+                         "a cell of the embedded store has a damaged key");
+}
+
+static ms_str escaped_qualifier(const msi_row_reader *r)
+{
+    size_t at = r->row_bytes + MSI_KEY_FAMILY_BYTES;
+    return ms_str_make(r->last + at, r->column_bytes - at - MSI_KEY_END_BYTES);
+}
+
+/* Takes in the column of the cell that comes next: its family, and its key for later comparison. */
+static ms_rc begin_column(msi_row_reader *r, ms_status *st)
+{
+    ms_str key = r->entry.key;
+    size_t column_bytes = key.bytes - MSI_KEY_TIME_BYTES;
+    if (key.bytes < r->row_bytes + MSI_KEY_FAMILY_BYTES + MSI_KEY_END_BYTES + MSI_KEY_TIME_BYTES ||
+        key.bytes > MSI_KEY_BYTES_MAX || key.ptr[column_bytes - 1] != MSI_KEY_END ||
+        key.ptr[column_bytes - 2] != 0) {
+        return damaged_key(st);
+    }
+    uint32_t id = msi_key_u32(key.ptr + r->row_bytes);
+    if (id != r->family_id) {
+        r->family = msi_table_family_index(r->table, id);
+        r->family_id = id;
+    }
+    memcpy(r->last + r->row_bytes, key.ptr + r->row_bytes, column_bytes - r->row_bytes);
+    r->column_bytes = column_bytes;
+    r->column.qualifier_at = UINT32_MAX;
+    if (r->mode == MSI_READ_CELLS && r->family != UINT32_MAX) {
+        ms_str qualifier = {NULL, 0};
+        if (r->qualifier != NULL) {
+            qualifier =
+                ms_str_make(r->qualifier, msi_key_unescape(r->qualifier, escaped_qualifier(r)));
+        }
+        ms_bt_filter_run_begin_column(&r->run, r->family, qualifier);
+    }
+    return MS_OK;
+}
+
+static bool same_column(const msi_row_reader *r)
+{
+    size_t bytes = r->entry.key.bytes - MSI_KEY_TIME_BYTES;
+    return bytes == r->column_bytes && memcmp(r->entry.key.ptr + r->row_bytes,
+                                              r->last + r->row_bytes, bytes - r->row_bytes) == 0;
+}
+
+/* Appends the cell that comes next to the page. */
+static ms_rc keep_cell(msi_row_reader *r, ms_bt_cell_copy copy, ms_status *st)
+{
+    ms_bt_page *page = r->page;
+    ms_str value = copy.is_stripped ? (ms_str){NULL, 0} : r->entry.value;
+    ms_str escaped = escaped_qualifier(r);
+    MS_TRY(ms_bt_page_reserve_cell(page, escaped.bytes + value.bytes, st));
+    if (r->column.qualifier_at == UINT32_MAX) {
+        r->column.qualifier_at = (uint32_t)page->bytes.bytes;
+        r->column.qualifier_bytes =
+            (uint32_t)msi_key_unescape(page->bytes.ptr + page->bytes.bytes, escaped);
+        page->bytes.bytes += r->column.qualifier_bytes;
+        r->column.family = (uint16_t)r->family;
+    }
+    ms_bt_cell *cell = &page->cells[page->cell_count++];
+    *cell = r->column;
+    cell->timestamp_micros = msi_key_time(r->entry.key.ptr + r->column_bytes);
+    cell->label = copy.label;
+    cell->value_at = ms_bt_page_put(page, value.ptr, value.bytes);
+    cell->value_bytes = (uint32_t)value.bytes;
+    return MS_OK;
+}
+
+/* Runs the cell that comes next through the filter and keeps what that gives. */
+static ms_rc run_cell(msi_row_reader *r, ms_bt_verdict *verdict_out, ms_status *st)
+{
+    static const ms_bt_cell_copy whole = {0};
+    *verdict_out = MS_BT_VERDICT_KEEP;
+    if (r->family == UINT32_MAX) {
+        /* A family that this snapshot of the catalog does not know came later, or is gone. */
+        *verdict_out = MS_BT_VERDICT_DROP;
+        return MS_OK;
+    }
+    if (r->mode != MSI_READ_ALL && !ms_bt_filter_program_wants(r->program, r->family)) {
+        *verdict_out = MS_BT_VERDICT_DROP_FAMILY;
+        return MS_OK;
+    }
+    if (r->mode != MSI_READ_CELLS) {
+        return keep_cell(r, whole, st);
+    }
+    int64_t micros = msi_key_time(r->entry.key.ptr + r->column_bytes);
+    *verdict_out = ms_bt_filter_run_cell(&r->run, micros, r->entry.value);
+    if (*verdict_out == MS_BT_VERDICT_FAILED) {
+        return ms_bt_filter_run_fail(&r->run, st);
+    }
+    for (uint32_t i = 0; i < r->run.copy_count; i++) {
+        MS_TRY(keep_cell(r, r->run.copies[i], st));
+    }
+    return MS_OK;
+}
+
+/* Rows. */
+
+/* Takes in the row of the cell that comes next: its row part, and its key for the page. */
+static ms_rc begin_row(msi_row_reader *r, ms_status *st)
+{
+    ms_str key = r->entry.key;
+    r->row_bytes = msi_key_text_end(key, MSI_KEY_TABLE_BYTES);
+    if (r->row_bytes == 0 || r->row_bytes > MSI_KEY_ROW_BYTES_MAX) {
+        return damaged_key(st);
+    }
+    memcpy(r->last, key.ptr, r->row_bytes);
+    r->column_bytes = 0;
+    r->family_id = 0;
+    r->family = UINT32_MAX;
+    r->steps = 0;
+    size_t escaped_bytes = r->row_bytes - MSI_KEY_TABLE_BYTES - MSI_KEY_END_BYTES;
+    ms_bt_page *page = r->page;
+    MS_TRY(ms_bt_page_reserve_row(page, escaped_bytes, st));
+    ms_bt_row *row = &page->rows[page->row_count];
+    row->key_at = (uint32_t)page->bytes.bytes;
+    row->key_bytes =
+        (uint32_t)msi_key_unescape(page->bytes.ptr + page->bytes.bytes,
+                                   ms_str_make(key.ptr + MSI_KEY_TABLE_BYTES, escaped_bytes));
+    page->bytes.bytes += row->key_bytes;
+    row->first_cell = page->cell_count;
+    if (r->mode == MSI_READ_CELLS) {
+        /* The bytes of the page move as it grows; the filter wants a key that stays. */
+        memcpy(r->key, page->bytes.ptr + row->key_at, row->key_bytes);
+        ms_bt_filter_run_begin_row(&r->run, ms_str_make(r->key, row->key_bytes));
+    }
+    return MS_OK;
+}
+
+/* The rest of the filter, the order, and whether anything is left of the row. */
+static ms_rc end_row(msi_row_reader *r, ms_status *st)
+{
+    ms_bt_page *page = r->page;
+    ms_bt_row *row = &page->rows[page->row_count];
+    if (r->sorts_rows) {
+        MS_TRY(ms_bt_page_sort_row(page, row->first_cell, st));
+    }
+    if (r->mode == MSI_READ_ROWS) {
+        memcpy(r->key, page->bytes.ptr + row->key_at, row->key_bytes);
+        MS_TRY(ms_bt_filter_run_row(&r->run, ms_str_make(r->key, row->key_bytes), page,
+                                    row->first_cell, st));
+    }
+    row->cell_count = page->cell_count - row->first_cell;
+    r->stats->rows_seen++;
+    if (row->cell_count == 0) {
+        page->bytes.bytes = row->key_at;
+        return MS_OK;
+    }
+    page->row_count++;
+    r->stats->rows_returned++;
+    r->stats->cells_returned += row->cell_count;
+    return MS_OK;
+}
+
+static bool is_canceled(const msi_row_reader *r)
+{
+    /* Order relaxed: a wish, which guards no other memory. */
+    return r->is_canceled != NULL && atomic_load_explicit(r->is_canceled, memory_order_relaxed);
+}
+
+static ms_rc too_large(const msi_row_reader *r, ms_status *st)
+{
+    char text[128];
+    const ms_bt_row *row = &r->page->rows[r->page->row_count];
+    ms_status_set(st, MS_LIMIT, ms_span_none, "row '%s' is larger than %u bytes",
+                  ms_bt_bytes_text(ms_bt_page_key(r->page, row), text, sizeof(text)),
+                  MS_BT_LIMIT_ROW_BYTES);
+    return st->code;
+}
+
+ms_rc msi_row_reader_read(msi_row_reader *r, ms_status *st)
+{
+    MS_TRY(begin_row(r, st));
+    size_t row_at = r->page->bytes.bytes;
+    do {
+        r->stats->bytes_seen += r->entry.key.bytes + r->entry.value.bytes;
+        if ((r->stats->cells_seen++ & CANCEL_MASK) == CANCEL_MASK && is_canceled(r)) {
+            return ms_status_set(st, MS_CANCELED, ms_span_none, "the scan was canceled");
+        }
+        if (!same_column(r)) {
+            MS_TRY(begin_column(r, st));
+        }
+        ms_bt_verdict verdict;
+        MS_TRY(run_cell(r, &verdict, st));
+        if (r->page->bytes.bytes - row_at > MS_BT_LIMIT_ROW_BYTES) {
+            return too_large(r, st);
+        }
+        advance(r, verdict);
+    } while (in_row(r));
+    return end_row(r, st);
+}
+
+ms_bt_code msi_read_code(ms_rc rc)
+{
+    if (rc == MS_CORRUPT_DATA) {
+        return MS_BT_DATA_LOSS;
+    }
+    if (rc == MS_CANCELED) {
+        return MS_BT_CANCELLED;
+    }
+    if (rc == MS_LIMIT) {
+        return MS_BT_FAILED_PRECONDITION;
+    }
+    return rc == MS_NO_MEMORY ? MS_BT_RESOURCE_EXHAUSTED : MS_BT_INTERNAL;
+}
+
+/* Predicates. */
+
+/* Goes through the row of the entry until a cell has passed; in mode ROWS, to its end. */
+static ms_rc look_for_match(msi_row_reader *r, bool *matches_out, ms_status *st)
+{
+    MS_TRY(begin_row(r, st));
+    size_t row_at = r->page->bytes.bytes;
+    uint32_t first_cell = r->page->cell_count;
+    do {
+        r->stats->bytes_seen += r->entry.key.bytes + r->entry.value.bytes;
+        if (!same_column(r)) {
+            MS_TRY(begin_column(r, st));
+        }
+        ms_bt_verdict verdict;
+        MS_TRY(run_cell(r, &verdict, st));
+        if (r->mode != MSI_READ_ROWS && r->page->cell_count > first_cell) {
+            *matches_out = true;
+            return MS_OK;
+        }
+        if (r->page->bytes.bytes - row_at > MS_BT_LIMIT_ROW_BYTES) {
+            return too_large(r, st);
+        }
+        advance(r, verdict);
+    } while (in_row(r));
+    if (r->mode != MSI_READ_ROWS) {
+        return MS_OK;
+    }
+    if (r->sorts_rows) {
+        MS_TRY(ms_bt_page_sort_row(r->page, first_cell, st));
+    }
+    ms_str key = ms_bt_page_key(r->page, &r->page->rows[r->page->row_count]);
+    return ms_bt_filter_run_matches(&r->run, key, r->page, first_cell, matches_out, st);
+}
+
+ms_rc msi_row_matches(ms_kv *kv, const msi_table *table, const ms_bt_filter_program *program,
+                      ms_str row_key, bool *matches_out, size_t *bytes, ms_status *st)
+{
+    *matches_out = false;
+    if (program->blocks) {
+        return MS_OK;
+    }
+    ms_bt_page page;
+    ms_bt_page_init(&page);
+    ms_bt_read_stats stats = {0};
+    msi_row_reader r = {.table = table, .program = program, .page = &page, .stats = &stats};
+    ms_rc rc = msi_row_reader_init(&r, ms_env_next_seed(), st);
+    if (rc == MS_OK) {
+        char *end = msi_key_put_row(r.last, table->id, row_key, MSI_KEY_BEHIND);
+        ms_str key = ms_str_make(r.last, (size_t)(end - r.last));
+        r.iter = ms_kv_iter_create(kv, &(ms_kv_iter_options){.upper = key});
+        msi_key_put_end(end - MSI_KEY_END_BYTES, MSI_KEY_END);
+        r.is_valid = ms_kv_iter_seek(r.iter, key, &r.entry);
+        if (r.is_valid) {
+            rc = look_for_match(&r, matches_out, st);
+        }
+        if (rc == MS_OK) {
+            rc = ms_kv_iter_check(r.iter, st);
+        }
+        ms_kv_iter_destroy(r.iter);
+    }
+    msi_row_reader_release(&r);
+    ms_bt_page_release(&page);
+    *bytes += stats.bytes_seen;
+    return rc;
+}
