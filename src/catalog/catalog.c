@@ -26,6 +26,21 @@ ms_catalog *ms_catalog_create(void)
     return catalog;
 }
 
+static void copy_entries(ms_map *to, const ms_map *from)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        ms_map_put(to, from->entries[i].key, from->entries[i].value);
+    }
+}
+
+ms_catalog *ms_catalog_copy(const ms_catalog *catalog)
+{
+    ms_catalog *copy = ms_catalog_create();
+    copy_entries(&copy->temporary, &catalog->temporary);
+    copy_entries(&copy->permanent, &catalog->permanent);
+    return copy;
+}
+
 void ms_catalog_destroy(ms_catalog *catalog)
 {
     if (catalog != NULL) {

@@ -26,6 +26,9 @@ typedef struct ms_catalog ms_catalog;
 ms_catalog *ms_catalog_create(void);
 void ms_catalog_destroy(ms_catalog *catalog);
 
+/* Another catalog with the same tables, which stay those of the first: that one lives longer. */
+ms_catalog *ms_catalog_copy(const ms_catalog *catalog);
+
 /* Where tables to be added are built. */
 ms_arena *ms_catalog_arena(ms_catalog *catalog);
 

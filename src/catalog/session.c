@@ -144,6 +144,26 @@ ms_settings *ms_settings_create(void)
     return settings;
 }
 
+static void put(ms_settings *settings, ms_set_level level, ms_str key, ms_str value)
+{
+    ms_str *kept = ms_arena_new(&settings->arena, ms_str);
+    *kept = ms_arena_copy_str(&settings->arena, value);
+    ms_map_put(&settings->levels[level], ms_arena_copy_str(&settings->arena, key), kept);
+}
+
+ms_settings *ms_settings_copy(const ms_settings *settings)
+{
+    ms_settings *copy = ms_settings_create();
+    for (int level = 0; level < MS_SET_LEVEL_COUNT; level++) {
+        const ms_map *map = &settings->levels[level];
+        for (uint32_t i = 0; i < map->count; i++) {
+            const ms_str *value = map->entries[i].value;
+            put(copy, (ms_set_level)level, map->entries[i].key, *value);
+        }
+    }
+    return copy;
+}
+
 void ms_settings_destroy(ms_settings *settings)
 {
     if (settings != NULL) {
@@ -222,9 +242,7 @@ ms_rc ms_settings_set(ms_settings *settings, ms_set_level level, ms_str key, ms_
     if (*note_out == MS_SET_KNOWN) {
         MS_TRY(check_value(ms_option_find(known, MS_SETTING_COUNT, key), value, value_span, st));
     }
-    ms_str *kept = ms_arena_new(&settings->arena, ms_str);
-    *kept = ms_arena_copy_str(&settings->arena, value);
-    ms_map_put(&settings->levels[level], ms_arena_copy_str(&settings->arena, key), kept);
+    put(settings, level, key, value);
     return MS_OK;
 }
 

@@ -59,6 +59,9 @@ typedef struct ms_settings ms_settings;
 ms_settings *ms_settings_create(void);
 void ms_settings_destroy(ms_settings *settings);
 
+/* The same values at the same levels, which change on their own from now on. */
+ms_settings *ms_settings_copy(const ms_settings *settings);
+
 /* Sets a key at a level. Errors: MS_UNKNOWN_OPTION with the nearest key, MS_INVALID_OPTION. */
 ms_rc ms_settings_set(ms_settings *settings, ms_set_level level, ms_str key, ms_str value,
                       ms_span key_span, ms_span value_span, ms_set_note *note_out,

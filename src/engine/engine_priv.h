@@ -153,11 +153,17 @@ ms_rc msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena, 
                   ms_status *st) MS_MUST_USE;
 
 /*
- * Looks at the directories of all jobs of the script before the first one runs: MS_RESUME_REQUIRED
- * for an unfinished one when the session asks; a plain run forgets what earlier runs completed, a
- * fresh one everything. Files that are not a job's are left alone.
+ * Looks at the directories of the script's jobs before the first one, a statement, is executed:
+ * MS_RESUME_REQUIRED for an unfinished one when the session asks; a plain run forgets what earlier
+ * runs completed, a fresh one everything, so that a run that is resumed later finds nothing of the
+ * runs before it. Forgotten are only jobs whose statements can be bound and planned, and that no
+ * statement which cannot be stands before; nothing is when the run is refused. Files that are not a
+ * job's are left alone.
  */
-ms_rc msi_script_begin(ms_script *script, ms_status *st) MS_MUST_USE;
+ms_rc msi_script_begin(ms_script *script, uint32_t statement, ms_status *st) MS_MUST_USE;
+
+/* Forgets what a job has left, when the run is a fresh one. Its statement has been planned. */
+ms_rc msi_job_begin(const ms_script *script, uint32_t statement, ms_status *st) MS_MUST_USE;
 
 /*
  * True when a resumed script finished this statement in an earlier run. MS_MISSING_OPTION when its
@@ -179,6 +185,16 @@ ms_rc msi_plan_statement(ms_script *script, const ms_ast_stmt *stmt, ms_arena *s
 
 /* Starts execution->plan as a job. */
 ms_rc msi_execution_start(ms_execution *execution, ms_status *st) MS_MUST_USE;
+
+/*
+ * Binds and plans the statements from one on, in a session of their own that begins as the script's
+ * is now, until one cannot be. Calls visit for every INSERT and STATEMENT SET among them, with a
+ * script whose settings are those that it would have then; what visit fails with is returned.
+ */
+ms_rc msi_script_look_ahead(ms_script *script, uint32_t from,
+                            ms_rc (*visit)(void *arg, const ms_script *ahead, uint32_t statement,
+                                           ms_status *st),
+                            void *arg, ms_status *st) MS_MUST_USE;
 
 /* DDL, SET, SHOW and the like; rows go to execution->listing. */
 ms_rc msi_execute_utility(ms_script *script, const ms_ast_stmt *stmt, ms_execution *execution,

@@ -6,6 +6,8 @@
  */
 #include "engine/engine_priv.h"
 
+#include <inttypes.h>
+
 /* The last component of the script's path, without its ending. */
 static ms_str script_stem(const ms_script *script)
 {
@@ -149,53 +151,106 @@ ms_rc msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena, 
     return MS_OK;
 }
 
-/* --fresh forgets everything, also what cannot be read. */
-static ms_rc forget(const ms_script *script, ms_str dir, ms_status *st)
+/* What an earlier run has left of a job that must be forgotten, also when it cannot be read. Locked
+ * then. */
+static ms_rc find_left(const ms_script *script, ms_str dir, bool *found_out, ms_status *st)
 {
     ms_file_info info;
     MS_TRY(ms_file_stat(dir.ptr, &info, st));
-    if (info.kind == MS_FILE_KIND_NONE) {
-        return MS_OK;
-    }
-    MS_TRY(lock_place(script, st));
-    return ms_job_dir_clear(dir, st);
+    *found_out = info.kind != MS_FILE_KIND_NONE;
+    return *found_out ? lock_place(script, st) : MS_OK;
 }
 
-static ms_rc begin_one(ms_script *script, uint32_t statement, ms_arena *arena, ms_status *st)
+/* The directories to be forgotten when the whole script has been looked at. */
+typedef struct old_jobs {
+    ms_arena arena;
+    ms_str *dirs;
+    uint32_t count;
+} old_jobs;
+
+static ms_rc refuse_unfinished(const ms_script *script, uint32_t statement, ms_arena *arena,
+                               uint64_t checkpoint, ms_status *st)
 {
-    ms_resume resume = script->session->resume;
-    ms_str dir = place_of(script, statement, arena);
-    if (resume == MS_RESUME_FRESH) {
-        return forget(script, dir, st);
-    }
-    ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-    MS_TRY(probe(script, dir, &info, st));
-    script->has_history |= info.kind != MS_JOB_DIR_EMPTY;
-    if (resume == MS_RESUME_YES) {
-        return MS_OK;
-    }
-    if (info.kind == MS_JOB_DIR_UNFINISHED) {
-        ms_str name = msi_job_name(script, statement, arena);
-        ms_status_set(st, MS_RESUME_REQUIRED, script->ast->stmts[statement]->span,
-                      "job \"%.*s\" did not finish and has checkpoint %llu", MS_STR_ARG(name),
-                      (unsigned long long)info.checkpoint_id);
-        return ms_status_hint(st, "Say --resume to go on from it, or --fresh to start anew.");
-    }
-    return info.kind == MS_JOB_DIR_COMPLETE ? ms_job_dir_clear(dir, st) : MS_OK;
+    ms_str name = msi_job_name(script, statement, arena);
+    ms_status_set(st, MS_RESUME_REQUIRED, script->ast->stmts[statement]->span,
+                  "job \"%.*s\" did not finish and has checkpoint %" PRIu64, MS_STR_ARG(name),
+                  checkpoint);
+    return ms_status_hint(st, "Say --resume to go on from it, or --fresh to start anew.");
 }
 
-ms_rc msi_script_begin(ms_script *script, ms_status *st)
+/* Of a plain or fresh run. */
+static ms_rc visit_job(void *arg, const ms_script *ahead, uint32_t statement, ms_status *st)
+{
+    old_jobs *old = arg;
+    ms_str dir = place_of(ahead, statement, &old->arena);
+    bool is_old = false;
+    if (ahead->session->resume == MS_RESUME_FRESH) {
+        MS_TRY(find_left(ahead, dir, &is_old, st));
+    } else {
+        ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
+        MS_TRY(probe(ahead, dir, &info, st));
+        if (info.kind == MS_JOB_DIR_UNFINISHED) {
+            return refuse_unfinished(ahead, statement, &old->arena, info.checkpoint_id, st);
+        }
+        is_old = info.kind == MS_JOB_DIR_COMPLETE;
+    }
+    if (is_old) {
+        old->dirs[old->count++] = dir;
+    }
+    return MS_OK;
+}
+
+static ms_rc begin_anew(ms_script *script, uint32_t statement, ms_status *st)
+{
+    old_jobs old = {.count = 0};
+    ms_arena_init(&old.arena, 0);
+    old.dirs = ms_arena_array(&old.arena, ms_str, script->job_count);
+    ms_rc rc = msi_script_look_ahead(script, statement, visit_job, &old, st);
+    for (uint32_t i = 0; rc == MS_OK && i < old.count; i++) {
+        rc = ms_job_dir_clear(old.dirs[i], st);
+    }
+    ms_arena_release(&old.arena);
+    return rc;
+}
+
+/* Of a resumed run: whether there is anything to go on from. */
+static ms_rc find_history(ms_script *script, ms_status *st)
+{
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_rc rc = MS_OK;
+    for (uint32_t i = 0; rc == MS_OK && i < script->ast->stmt_count; i++) {
+        if (msi_is_insert(script->ast->stmts[i])) {
+            ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
+            rc = probe(script, place_of(script, i, &arena), &info, st);
+            script->has_history |= info.kind != MS_JOB_DIR_EMPTY;
+        }
+    }
+    ms_arena_release(&arena);
+    return rc;
+}
+
+ms_rc msi_script_begin(ms_script *script, uint32_t statement, ms_status *st)
 {
     if (script->has_begun) {
         return MS_OK;
     }
     script->has_begun = true;
+    return script->session->resume == MS_RESUME_YES ? find_history(script, st)
+                                                    : begin_anew(script, statement, st);
+}
+
+ms_rc msi_job_begin(const ms_script *script, uint32_t statement, ms_status *st)
+{
+    if (script->session->resume != MS_RESUME_FRESH) {
+        return MS_OK;
+    }
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_rc rc = MS_OK;
-    for (uint32_t i = 0; rc == MS_OK && i < script->ast->stmt_count; i++) {
-        rc = msi_is_insert(script->ast->stmts[i]) ? begin_one(script, i, &arena, st) : MS_OK;
-    }
+    ms_str dir = place_of(script, statement, &arena);
+    bool is_old = false;
+    ms_rc rc = find_left(script, dir, &is_old, st);
+    rc = rc == MS_OK && is_old ? ms_job_dir_clear(dir, st) : rc;
     ms_arena_release(&arena);
     return rc;
 }

@@ -134,7 +134,7 @@ static ms_rc execute_job(ms_script *script, const ms_ast_stmt *stmt, bool explai
 {
     bool is_explain = explain_only || stmt->kind == MS_AST_EXPLAIN;
     if (!is_explain && msi_is_insert(stmt)) {
-        MS_TRY(msi_script_begin(script, st));
+        MS_TRY(msi_script_begin(script, execution->statement, st));
         MS_TRY(msi_job_is_complete(script, execution->statement, &execution->is_skipped, st));
         if (execution->is_skipped) {
             return MS_OK;
@@ -143,6 +143,7 @@ static ms_rc execute_job(ms_script *script, const ms_ast_stmt *stmt, bool explai
     const ms_lplan *logical = NULL;
     MS_TRY(msi_plan_statement(script, stmt, stmt_arena, execution, &logical, st));
     if (!is_explain) {
+        MS_TRY(msi_is_insert(stmt) ? msi_job_begin(script, execution->statement, st) : MS_OK);
         return msi_execution_start(execution, st);
     }
     bool changelog_mode =
@@ -177,6 +178,64 @@ ms_rc ms_script_execute(ms_script *script, uint32_t statement, bool explain_only
     }
     *execution_out = execution;
     return MS_OK;
+}
+
+/* Planning without running. */
+
+/* DDL, SET and the like are done; others leave their plan in the execution. */
+static ms_rc plan_only(ms_script *script, uint32_t statement, ms_execution *execution,
+                       ms_status *st)
+{
+    const ms_ast_stmt *stmt = script->ast->stmts[statement];
+    if (!msi_is_job(stmt) && stmt->kind != MS_AST_EXPLAIN) {
+        return msi_execute_utility(script, stmt, execution, st);
+    }
+    const ms_lplan *logical = NULL;
+    ms_arena stmt_arena;
+    ms_arena_init(&stmt_arena, 0);
+    ms_rc rc = msi_plan_statement(script, stmt, &stmt_arena, execution, &logical, st);
+    ms_arena_release(&stmt_arena);
+    return rc;
+}
+
+static void drop_warning(void *arg, uint32_t statement, const ms_status *st)
+{
+    (void)arg;
+    (void)statement;
+    (void)st; /* it is told when the statement is executed */
+}
+
+static bool can_plan(ms_script *script, uint32_t statement)
+{
+    ms_status unused = {0};
+    ms_execution *execution = execution_create(script, statement);
+    ms_rc rc = plan_only(script, statement, execution, &unused);
+    ms_execution_close(execution);
+    return rc == MS_OK;
+}
+
+ms_rc msi_script_look_ahead(ms_script *script, uint32_t from,
+                            ms_rc (*visit)(void *arg, const ms_script *ahead, uint32_t statement,
+                                           ms_status *st),
+                            void *arg, ms_status *st)
+{
+    ms_session session = *script->session;
+    session.catalog = ms_catalog_copy(session.catalog);
+    session.settings = ms_settings_copy(session.settings);
+    ms_script ahead = *script;
+    ahead.session = &session;
+    ahead.report = drop_warning;
+    ms_rc rc = MS_OK;
+    for (uint32_t i = from; rc == MS_OK && i < ahead.ast->stmt_count; i++) {
+        if (!can_plan(&ahead, i)) {
+            break;
+        }
+        rc = msi_is_insert(ahead.ast->stmts[i]) ? visit(arg, &ahead, i, st) : MS_OK;
+    }
+    ms_settings_destroy(session.settings);
+    ms_catalog_destroy(session.catalog);
+    session.engine->bigtable.session = script->session;
+    return rc;
 }
 
 /* Checking. */
@@ -225,22 +284,12 @@ static void check_reachable(const ms_script *script, uint32_t statement, const m
 
 static ms_rc check_one(ms_script *script, uint32_t statement, ms_status *st)
 {
-    const ms_ast_stmt *stmt = script->ast->stmts[statement];
     ms_execution *execution = execution_create(script, statement);
-    ms_arena stmt_arena;
-    ms_arena_init(&stmt_arena, 0);
-    ms_rc rc;
-    if (msi_is_job(stmt) || stmt->kind == MS_AST_EXPLAIN) {
-        const ms_lplan *logical = NULL;
-        rc = msi_plan_statement(script, stmt, &stmt_arena, execution, &logical, st);
-        if (rc == MS_OK) {
-            check_portable(script, statement, execution->plan);
-            check_reachable(script, statement, execution->plan);
-        }
-    } else {
-        rc = msi_execute_utility(script, stmt, execution, st);
+    ms_rc rc = plan_only(script, statement, execution, st);
+    if (rc == MS_OK && execution->plan != NULL) {
+        check_portable(script, statement, execution->plan);
+        check_reachable(script, statement, execution->plan);
     }
-    ms_arena_release(&stmt_arena);
     ms_execution_close(execution);
     return rc;
 }

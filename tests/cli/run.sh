@@ -737,6 +737,80 @@ case_fresh_forgets_without_an_interval() {
     ms run s.sql
     status_is 0
 }
+rows_are() { # directory, rows, different rows
+    [ "$(cat "$1"/part-* | wc -l)" = "$2" ] || fail "$(cat "$1"/part-* | wc -l) rows in $1, not $2"
+    [ "$(cat "$1"/part-* | sort -u | wc -l)" = "$3" ] || fail "$(cat "$1"/part-* | sort -u | wc -l) different rows in $1, not $3"
+}
+case_fresh_with_a_binding_error_keeps_the_checkpoint() {
+    local head
+    head="$(numbers g 200 60)\n$(files o made)"
+    printf '%b' "$head\nINSERT INTO o SELECT id FROM g;" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    stop_with INT
+    script "$head\nINSERT INTO o SELECT nope FROM g;" --checkpoint-interval 50ms --fresh
+    status_is 1
+    err_has 'error[UNDEFINED_COLUMN]'
+    script "$head\nINSERT INTO o SELECT id FROM g;" --checkpoint-interval 50ms --resume
+    status_is 0
+    rows_are made 60 60
+}
+case_fresh_forgets_only_jobs_whose_statements_are_bound() {
+    local head
+    head="$(files a quick)\n$(numbers g 200 60)\n$(files o made)\nINSERT INTO a VALUES (1);"
+    printf '%b' "$head\nINSERT INTO o SELECT id FROM g;" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    stop_with INT
+    script "$head\nSET 'millstream.batch.rows' = '7';\nINSERT INTO o SELECT nope FROM g;" --checkpoint-interval 50ms --fresh
+    status_is 1
+    rows_are quick 2 1
+    script "$head\nINSERT INTO o SELECT id FROM g;" --checkpoint-interval 50ms --resume
+    status_is 0
+    rows_are quick 2 1
+    rows_are made 60 60
+}
+case_fresh_that_is_killed_goes_on_as_it_began() {
+    local jobs
+    jobs="$(numbers g 200 60)\n$(files a first)\n$(files o made)\nINSERT INTO a SELECT id FROM g;\nINSERT INTO o SELECT id FROM g;"
+    printf '%b' "$jobs" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    stop_with INT
+    rm -r first made
+    start run s.sql --checkpoint-interval 50ms --fresh
+    until_true has_rows first
+    kill -9 $pid
+    wait $pid 2>wait.err
+    ms run s.sql --checkpoint-interval 50ms --resume
+    status_is 0
+    rows_are first 60 60
+    rows_are made 60 60
+}
+case_refused_run_forgets_nothing() {
+    printf '%b' "$(files a quick)\n$(numbers g 200 60)\n$(files o made)\nINSERT INTO a VALUES (1);\nINSERT INTO o SELECT id FROM g;" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    stop_with INT
+    ms run s.sql --checkpoint-interval 50ms
+    status_is 1
+    err_has 'error[RESUME_REQUIRED]: job "s-2"'
+    rows_are quick 1 1
+    ms run s.sql --checkpoint-interval 50ms --resume
+    status_is 0
+    rows_are quick 1 1
+    rows_are made 60 60
+}
+case_unfinished_jobs_are_found_under_names_that_the_script_sets() {
+    printf '%b' "$(files a quick)\n$(numbers g 200 60)\n$(files o made)\nINSERT INTO a VALUES (1);\nSET 'pipeline.name' = 'other';\nINSERT INTO o SELECT id FROM g;" >s.sql
+    start run s.sql --checkpoint-interval 50ms
+    until_true has_rows made
+    stop_with INT
+    ms run s.sql --checkpoint-interval 50ms
+    status_is 1
+    err_has 'error[RESUME_REQUIRED]: job "other-2"'
+    rows_are quick 1 1
+}
 case_files_that_are_not_a_jobs_are_left_alone() {
     mkdir -p precious/mine/state-of-things.d
     for name in notes progress.md state-of-things manifest-1 mine/notes mine/manifest-final mine/progress.txt; do echo kept >precious/$name; done

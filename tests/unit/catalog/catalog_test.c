@@ -96,6 +96,28 @@ static void the_list_is_sorted_and_without_hidden_tables(void **state)
     ms_catalog_destroy(catalog);
 }
 
+static void a_copy_changes_on_its_own(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_catalog *catalog = ms_catalog_create();
+    const ms_table *first = make(catalog, "t", false, false);
+    const ms_table *hidden = make(catalog, "t", false, true);
+    assert_int_equal(ms_catalog_add(catalog, first, false, ms_span_none, &st), MS_OK);
+    assert_int_equal(ms_catalog_add(catalog, hidden, false, ms_span_none, &st), MS_OK);
+    ms_catalog *copy = ms_catalog_copy(catalog);
+    assert_ptr_equal(ms_catalog_find(copy, ms_str_lit("t")), hidden);
+    assert_int_equal(ms_catalog_drop(copy, ms_str_lit("t"), false, true, false, ms_span_none, &st),
+                     MS_OK);
+    assert_int_equal(ms_catalog_add(copy, make(copy, "u", false, false), false, ms_span_none, &st),
+                     MS_OK);
+    assert_ptr_equal(ms_catalog_find(copy, ms_str_lit("t")), first);
+    assert_ptr_equal(ms_catalog_find(catalog, ms_str_lit("t")), hidden);
+    assert_null(ms_catalog_find(catalog, ms_str_lit("u")));
+    ms_catalog_destroy(copy);
+    ms_catalog_destroy(catalog);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +125,7 @@ int main(void)
         cmocka_unit_test(a_second_table_of_a_name_is_refused_unless_asked),
         cmocka_unit_test(dropping_needs_the_right_sort_and_name),
         cmocka_unit_test(the_list_is_sorted_and_without_hidden_tables),
+        cmocka_unit_test(a_copy_changes_on_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

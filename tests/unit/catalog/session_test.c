@@ -123,6 +123,29 @@ static void the_list_is_sorted_and_shows_the_value_in_force(void **state)
     ms_settings_destroy(settings);
 }
 
+static void a_copy_changes_on_its_own(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_set_note note;
+    ms_settings *settings = ms_settings_create();
+    ms_str key = ms_str_lit("parallelism.default");
+    assert_int_equal(ms_settings_set(settings, MS_SET_BY_FLAG, key, ms_str_lit("2"), ms_span_none,
+                                     ms_span_none, &note, &st),
+                     MS_OK);
+    assert_int_equal(ms_settings_set(settings, MS_SET_BY_SCRIPT, key, ms_str_lit("3"), ms_span_none,
+                                     ms_span_none, &note, &st),
+                     MS_OK);
+    ms_settings *copy = ms_settings_copy(settings);
+    assert_int_equal(ms_settings_value(copy, MS_SETTING_PARALLELISM).i64, 3);
+    assert_int_equal(ms_settings_reset(copy, key, ms_span_none, &st), MS_OK);
+    assert_int_equal(ms_settings_value(copy, MS_SETTING_PARALLELISM).i64, 2);
+    assert_int_equal(ms_settings_value(settings, MS_SETTING_PARALLELISM).i64, 3);
+    ms_settings_destroy(settings);
+    assert_int_equal(ms_settings_value(copy, MS_SETTING_PARALLELISM).i64, 2);
+    ms_settings_destroy(copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +154,7 @@ int main(void)
         cmocka_unit_test(keys_fall_into_four_classes),
         cmocka_unit_test(values_are_checked_when_set),
         cmocka_unit_test(the_list_is_sorted_and_shows_the_value_in_force),
+        cmocka_unit_test(a_copy_changes_on_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,48 @@ static void check_reports_all_errors_and_runs_nothing(void **state)
     host_close(&h);
 }
 
+static ms_rc on_insert(void *arg, const ms_script *ahead, uint32_t statement, ms_status *st)
+{
+    report *r = arg;
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_str name = msi_job_name(ahead, statement, &arena);
+    size_t at = strlen(r->text);
+    r->count++;
+    snprintf(r->text + at, sizeof r->text - at, "%u %.*s\n", statement, MS_STR_ARG(name));
+    ms_arena_release(&arena);
+    return r->count == 3 ? ms_status_set(st, MS_LIMIT, ms_span_none, "enough") : MS_OK;
+}
+
+static void looking_ahead_changes_nothing_and_ends_at_the_first_error(void **state)
+{
+    (void)state;
+    engine_host h;
+    report r = {0};
+    ms_status st = {0};
+    host_open(&h);
+    ms_script *script =
+        host_parse(&h, "s",
+                   "CREATE TABLE b (i INT) WITH ('connector' = 'blackhole');"
+                   "INSERT INTO b VALUES (1); SET 'pipeline.name' = 'two'; ADD JAR 'x';"
+                   "DROP TABLE b; CREATE TABLE b (s STRING) WITH ('connector' = 'blackhole');"
+                   "INSERT INTO b VALUES ('x'); SELECT nope; INSERT INTO b VALUES ('y');");
+    assert_ok(msi_script_look_ahead(script, 0, on_insert, &r, &st));
+    assert_string_equal(r.text, "1 s-1\n6 two-2\n");
+    assert_string_equal(h.notices, "");
+    uint32_t tables = 0;
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_catalog_list(h.session->catalog, &arena, &tables);
+    assert_int_equal(tables, 0);
+    assert_false(ms_settings_value(h.session->settings, MS_SETTING_JOB_NAME).is_set);
+    assert_int_equal(msi_script_look_ahead(script, 0, on_insert, &r, &st), MS_LIMIT);
+    assert_string_equal(st.message, "enough");
+    ms_arena_release(&arena);
+    ms_script_close(script);
+    host_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +162,7 @@ int main(void)
         scratch_test(an_unknown_variable_is_an_error_with_a_place),
         scratch_test(explain_only_gives_the_plan_of_a_query),
         scratch_test(check_reports_all_errors_and_runs_nothing),
+        scratch_test(looking_ahead_changes_nothing_and_ends_at_the_first_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
