@@ -10,10 +10,11 @@
  *                       fall behind; the operator takes the smallest
  *     other snapshots   that of old subtask s goes to new subtask s mod parallelism, once
  *
- * A task that had finished does not run again: its consumers see an input that has ended. When only
- * some subtasks of a stage had finished and the parallelism changes, the whole stage runs again,
- * which is harmless unless an operator of it emits at its end what it emitted before; that case is
- * refused.
+ * A task that had finished does not run again: its consumers see an input that has ended. It does
+ * when only some subtasks of a stage had finished and the parallelism changes, or when a task feeds
+ * it that has not finished, as after a change of the parallelism above it. That is harmless, since
+ * sources give out what is left, unless an operator emits at its end what it emitted before; that
+ * case is refused.
  */
 #include "runtime/runtime_priv.h"
 
@@ -226,25 +227,42 @@ static msi_node *node_of(ms_job *job, const msi_stage *stage, uint32_t subtask,
     MS_UNREACHABLE();
 }
 
-/* Sees which tasks had finished, from one node of them; all nodes of a task agree. */
+/* True for operators that emit at their end what is in their state: twice when they end twice. */
+static bool flushes(ms_pnode_kind kind)
+{
+    return kind == MS_PNODE_AGGREGATE || kind == MS_PNODE_SORT;
+}
+
+static ms_rc refuse_parallelism(const ms_pnode *pnode, uint32_t old_count, ms_status *st)
+{
+    ms_status_set(st, MS_NOT_SUPPORTED, pnode->span,
+                  "the parallelism of an operator (%s) cannot change now: part of it has finished",
+                  ms_pnode_kind_name(pnode->kind));
+    return ms_status_hint(st, "Resume with parallelism %u.", old_count);
+}
+
+/* True when nothing is left to do for new subtask t. */
+static bool is_done(const loader *in, const msi_stage *stage, uint32_t finished, uint32_t t)
+{
+    if (stage->parallelism == in->old_count) {
+        return in->old[t]->is_finished;
+    }
+    if (in->pnode->kind == MS_PNODE_VALUES) {
+        /* All rows are subtask 0's. */
+        return t > 0 || in->old[0]->is_finished;
+    }
+    return finished == in->old_count;
+}
+
 static ms_rc load_finished(loader *in, const msi_stage *stage, ms_status *st)
 {
     uint32_t finished = finished_count(in);
-    if (finished == 0) {
-        return MS_OK;
-    }
-    bool same = stage->parallelism == in->old_count;
-    bool flushes = in->pnode->kind == MS_PNODE_AGGREGATE || in->pnode->kind == MS_PNODE_SORT;
-    if (!same && finished < in->old_count && flushes) {
-        ms_status_set(st, MS_NOT_SUPPORTED, in->pnode->span,
-                      "the parallelism of an operator (%s) cannot change now: part of it has "
-                      "finished",
-                      ms_pnode_kind_name(in->pnode->kind));
-        return ms_status_hint(st, "Resume with parallelism %u.", in->old_count);
+    bool is_part = finished > 0 && finished < in->old_count;
+    if (is_part && stage->parallelism != in->old_count && flushes(in->pnode->kind)) {
+        return refuse_parallelism(in->pnode, in->old_count, st);
     }
     for (uint32_t t = 0; t < stage->parallelism; t++) {
-        bool is_finished = same ? in->old[t]->is_finished : finished == in->old_count;
-        node_of(in->job, stage, t, in->pnode)->task->is_finished = is_finished;
+        node_of(in->job, stage, t, in->pnode)->was_finished = is_done(in, stage, finished, t);
     }
     return MS_OK;
 }
@@ -274,6 +292,47 @@ static ms_rc load_node(loader *in, const msi_stage *stage, ms_status *st)
     return MS_OK;
 }
 
+/* A task is finished when all of it is; a source that is, in one that is not, ends at once. */
+static void finish_tasks(ms_job *job)
+{
+    for (uint32_t t = 0; t < job->task_count; t++) {
+        msi_task *task = &job->tasks[t];
+        task->is_finished = true;
+        for (uint32_t n = 0; n < task->node_count; n++) {
+            task->is_finished &= task->nodes[n].was_finished;
+        }
+        task->source_ended = task->is_source && task->nodes[0].was_finished;
+    }
+}
+
+/* Makes a task run again that had finished, because others feed it now. */
+static ms_rc revive(msi_task *task, ms_status *st)
+{
+    task->is_finished = false;
+    for (uint32_t n = 0; n < task->node_count; n++) {
+        if (flushes(task->nodes[n].pnode->kind)) {
+            return refuse_parallelism(task->nodes[n].pnode, task->parallelism, st);
+        }
+    }
+    return MS_OK;
+}
+
+/* Which subtask feeds which changes with the parallelism. Stages come in the order in which rows
+ * pass through them, and so do their tasks. */
+static ms_rc revive_fed(ms_job *job, ms_status *st)
+{
+    for (uint32_t t = 0; t < job->task_count; t++) {
+        const msi_task *task = &job->tasks[t];
+        for (uint32_t i = 0; !task->is_finished && i < task->tail_count; i++) {
+            for (uint32_t c = 0; c < task->tails[i].channel_count; c++) {
+                msi_task *consumer = (msi_task *)task->tails[i].channels[c]->consumer;
+                MS_TRY(consumer->is_finished ? revive(consumer, st) : MS_OK);
+            }
+        }
+    }
+    return MS_OK;
+}
+
 /* The channels of a finished task have brought their ending. */
 static void end_channels(ms_job *job)
 {
@@ -299,6 +358,8 @@ ms_rc msi_recovery_load(ms_job *job, const msi_manifest *manifest, ms_status *st
             MS_TRY(load_node(&in, &job->stages[s], st));
         }
     }
+    finish_tasks(job);
+    MS_TRY(revive_fed(job, st));
     end_channels(job);
     atomic_fetch_add_explicit(&job->restored_snapshots, manifest->enumerator_count,
                               memory_order_relaxed);

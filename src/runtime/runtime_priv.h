@@ -288,6 +288,7 @@ struct msi_node {
     uint32_t increments; /* writes of state since the last full one */
     bool needs_full;     /* the next write is a full one */
     bool commits;        /* a sink with a committer */
+    bool was_finished;   /* in a checkpoint that was restored */
     msi_gauges *gauges;
     const struct msi_restored_op *restored; /* NULL: a fresh start */
 };

@@ -201,6 +201,125 @@ static void what_has_finished_does_not_run_again(void **state)
     }
 }
 
+/* Waits until one of the subtasks of the sink has seen its input end. */
+static void wait_for_an_end(const ms_job *job)
+{
+    for (int tries = 0;; tries++) {
+        for (uint32_t i = 0; i < ms_job_op_count(job); i++) {
+            ms_op_stats stats;
+            ms_job_op_stats(job, i, &stats);
+            if (stats.kind == MS_PNODE_SINK && stats.watermark_ms == MS_WATERMARK_MAX) {
+                return;
+            }
+        }
+        assert_true(tries < 20000);
+        fake_sleep_ms(1);
+    }
+}
+
+/*
+ * source -> sink, the sink always at parallelism 2. At parallelism 2 one subtask of the source has
+ * no split, and with it one of the sink is finished. At parallelism 1 both get rows again.
+ */
+static void what_has_finished_runs_again_when_others_feed_it(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    const fake_scan *scan = fake_scan_make(&f.world, 0, 1, SPLIT_ROWS, FAKE_COUNT_KEYS);
+    fake_sink *sink = fake_sink_make(&f.world);
+    fake_plan_init(&f.plan, &f.world);
+    fake_add_sink(&f.plan, sink, 2, fake_add_source(&f.plan, scan, 2));
+    atomic_store(&f.world.gate, GATE);
+    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    wait_for_rows(job, GATE);
+    wait_for_an_end(job);
+    ms_status st = {0};
+    uint64_t id = 0;
+    /* The first one may still find the subtask ending. */
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    ms_job_destroy(job);
+
+    fake_plan_init(&f.plan, &f.world);
+    fake_add_sink(&f.plan, sink, 2, fake_add_source(&f.plan, scan, 1));
+    atomic_store(&f.world.gate, FAKE_GATE_OPEN);
+    ms_job_totals totals;
+    assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
+    assert_int_equal(totals.rows_read, SPLIT_ROWS - GATE);
+    fake_expect_ids(&f.world, 0, SPLIT_ROWS);
+    fixture_release(&f);
+}
+
+/* VALUES whose second subtask, which has no row, does not come to its end. */
+static const ms_op_class *values_class;
+static ms_op_class held_class;
+static _Atomic bool second_is_held;
+
+static ms_step held_poll(ms_op *op)
+{
+    if (op->ctx->env->subtask == 1 && atomic_load(&second_is_held)) {
+        op->host->source_pending(op);
+        return MS_DONE;
+    }
+    return values_class->poll(op);
+}
+
+static ms_op *make_held_op(const ms_pnode *node, ms_arena *arena)
+{
+    ms_op *op = ms_op_create(node, arena);
+    if (node->kind == MS_PNODE_VALUES) {
+        values_class = op->klass;
+        held_class = *op->klass;
+        held_class.poll = held_poll;
+        op->klass = &held_class;
+    }
+    return op;
+}
+
+static void build_values_plan(fixture *f, uint32_t parallelism, uint32_t rows)
+{
+    fake_plan_init(&f->plan, &f->world);
+    ms_pnode *values = fake_node(&f->plan, MS_PNODE_VALUES, parallelism, NULL, NULL);
+    ms_value *cells = ms_arena_array(&f->world.arena, ms_value, 3 * (size_t)rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        cells[3 * i] = ms_value_int(f->world.bigint, i);
+        cells[3 * i + 1] = ms_value_int(f->world.bigint, i % FAKE_COUNT_KEYS);
+        ms_str text = ms_arena_format(&f->world.arena, "the row of id %u", i);
+        cells[3 * i + 2] = ms_value_str(f->world.string, text);
+    }
+    values->u.values.cells = cells;
+    values->u.values.row_count = rows;
+    fake_add_sink(&f->plan, fake_sink_make(&f->world), parallelism, values);
+}
+
+/* The subtask that has given out all rows is finished, the other one is not: at another parallelism
+ * both run again, and no row comes twice. */
+static void values_that_have_ended_do_not_come_again(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 1);
+    build_values_plan(&f, 2, 100);
+    atomic_store(&second_is_held, true);
+    ms_job_options options = job_options(&f, MS_JOB_ASK);
+    options.make_op = make_held_op;
+    ms_job *job = start_job(&f, options);
+    wait_for_an_end(job);
+    ms_status st = {0};
+    uint64_t id = 0;
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
+    ms_job_destroy(job);
+    assert_int_equal(f.world.id_count, 100);
+
+    build_values_plan(&f, 1, 100);
+    atomic_store(&second_is_held, false);
+    assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), NULL, &st));
+    fake_expect_ids(&f.world, 0, 100);
+    fixture_release(&f);
+}
+
 /* A history of runs of one job, each ended at a random moment. */
 typedef struct history {
     fixture f;
@@ -751,6 +870,8 @@ int main(void)
         cmocka_unit_test(a_job_goes_on_from_its_checkpoint),
         cmocka_unit_test(a_job_goes_on_at_another_parallelism),
         cmocka_unit_test(what_has_finished_does_not_run_again),
+        cmocka_unit_test(what_has_finished_runs_again_when_others_feed_it),
+        cmocka_unit_test(values_that_have_ended_do_not_come_again),
         cmocka_unit_test(crashes_at_any_moment_lose_and_repeat_nothing),
         cmocka_unit_test(an_unfinished_job_asks),
         cmocka_unit_test(a_job_that_reached_its_end_leaves_a_progress_record_only),
