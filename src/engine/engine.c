@@ -34,6 +34,12 @@ void ms_engine_add_connector(ms_engine *engine, const ms_connector *connector, v
     ms_registry_add_connector(&engine->registry, connector, service);
 }
 
+void ms_engine_set_make_op(ms_engine *engine,
+                           struct ms_op *(*make_op)(const struct ms_pnode *node, ms_arena *arena))
+{
+    engine->make_op = make_op;
+}
+
 ms_rc ms_engine_open(const ms_engine_options *options, ms_engine **engine_out, ms_status *st)
 {
     *engine_out = NULL;

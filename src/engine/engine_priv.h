@@ -49,7 +49,8 @@ struct ms_engine {
     ms_lockfile *lock;
     msi_bigtable bigtable;
     ms_print_service print;
-    ms_mutex mutex; /* guards running */
+    struct ms_op *(*make_op)(const ms_pnode *node, ms_arena *arena); /* a test's; NULL: none */
+    ms_mutex mutex;                                                  /* guards running */
     ms_execution *running;
     _Atomic bool stop_asked;
     _Atomic bool cancel_asked;

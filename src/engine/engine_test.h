@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What tests and benchmarks may ask of an engine beyond include/millstream/millstream.h: connectors
- * of their own, such as the memory connector with batches made before.
+ * of their own, such as the memory connector with batches made before; operators of their own, such
+ * as sources that stop at a given row; and the job behind an execution, to take a checkpoint of it.
  *
  *     ms_memory_service *service = ms_memory_service_create();
  *     MS_TRY(ms_memory_add_source(service, ms_str_lit("bid"), &bids, st));
@@ -16,6 +17,17 @@
 #include "catalog/connector.h"
 #include "millstream/millstream.h"
 
+struct ms_job;
+struct ms_op;
+struct ms_pnode;
+
 void ms_engine_add_connector(ms_engine *engine, const ms_connector *connector, void *service);
+
+/* Makes the operators of the jobs that start from now on, in place of ms_op_create. */
+void ms_engine_set_make_op(ms_engine *engine,
+                           struct ms_op *(*make_op)(const struct ms_pnode *node, ms_arena *arena));
+
+/* The job of a statement, which lives as long as the execution; NULL when it has none. */
+struct ms_job *ms_execution_job(ms_execution *execution);
 
 #endif

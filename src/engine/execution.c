@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "engine/engine_test.h"
 #include "type/text.h"
 
 #include <inttypes.h>
@@ -58,6 +59,7 @@ static ms_job_options job_options(const ms_execution *execution, ms_arena *arena
         .coalesce = ms_settings_value(settings, MS_SETTING_COALESCE).i64 == 0,
         .account = &script->session->engine->account,
         .memory_bytes_max = (uint64_t)ms_settings_value(settings, MS_SETTING_MEMORY_LIMIT).i64,
+        .make_op = script->session->engine->make_op,
     };
 }
 
@@ -149,6 +151,11 @@ bool ms_execution_is_bounded(const ms_execution *execution)
 bool ms_execution_is_job(const ms_execution *execution)
 {
     return execution->job != NULL;
+}
+
+ms_job *ms_execution_job(ms_execution *execution)
+{
+    return execution->job;
 }
 
 ms_str ms_execution_column_name(const ms_execution *execution, uint32_t column)
