@@ -7,8 +7,9 @@
  *     # description: columns, expressions and aliases
  *     # group: query
  *     # compare: fold                      or rows: exact sequence, parallelism 1, coalesce never
- *     # origin: reasoned                   or flink-2.x (version), sqlite
- *     # exempt batch: a reason             also parallel, streaming, restart
+ *     # origin: reasoned                   or flink-2.3.0, sqlite, reference: where the rows are from
+ *     # exempt batch: a reason             also streaming, parallel, crash
+ *     # restored: 3                        jobs that the crash modes interrupt and restore
  *
  *     file in.csv                          makes ${TMP}/in.csv; ends at ----
  *     1,a
@@ -24,6 +25,7 @@
  *       SELECT nmae FROM t
  *              ^^^^
  *
+ *     # origin: reasoned                   of the next record, where it is not the file's
  *     query                                query csv, query tableau, query changelog
  *     SELECT a FROM t
  *     ----
@@ -37,10 +39,17 @@
  * Statements end at a blank line, or at ---- where something is expected; so do expectations at a
  * blank line. Lines that begin with # between records are comments. Expected errors leave out the
  * line with the place (its name and line number are the runner's).
+ *
+ * Canaries, which prove that the runner can fail, say more in their header:
+ *
+ *     # failures: 2                        records that must be reported in every mode
+ *     # failures crash: 1                  the same in the crash modes, where it is another number
+ *     # sabotage: starts over              jobs that should go on from a checkpoint start anew
  */
 #ifndef MS_TESTS_SLT_SLT_H
 #define MS_TESTS_SLT_SLT_H
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "millstream/millstream.h"
 
@@ -59,6 +68,7 @@ typedef struct slt_record {
     ms_str arg;         /* the word behind the kind */
     ms_str body;        /* the SQL, or the contents of a file */
     ms_str expected;    /* with a line feed behind every line */
+    ms_str origin;      /* of what is expected */
     size_t expected_at; /* where in the file the expectation begins and ends, for updating */
     size_t expected_end;
 } slt_record;
@@ -66,32 +76,74 @@ typedef struct slt_record {
 typedef struct slt_file {
     const char *path;
     ms_str text;
+    ms_str origin;
+    bool is_page; /* of docs/: no header */
     bool compare_rows;
     bool exempt_batch;
     bool exempt_streaming;
     bool exempt_parallel;
+    bool exempt_crash;
+    bool starts_over; /* the sabotage */
+    uint32_t restored;
+    uint32_t failures;
+    uint32_t failures_crash;
     slt_record *records;
     uint32_t record_count;
 } slt_file;
 
+/* How a job is torn down in the middle of its input. */
+typedef enum slt_tear {
+    SLT_TEAR_NONE,
+    SLT_TEAR_CANCEL, /* in this process */
+    SLT_TEAR_KILL,   /* SIGKILL of a child process */
+    SLT_TEAR_COMMIT  /* the same, when a checkpoint is complete and nothing of it committed */
+} slt_tear;
+
+#define SLT_MODE_NAME_BYTES 96u
+
 /* One way of running all files. */
 typedef struct slt_mode {
-    const char *name;
+    char name[SLT_MODE_NAME_BYTES];
     uint32_t batch_rows;
     uint32_t parallelism;
+    uint32_t other_parallelism; /* of every second run of a job that is torn */
     uint32_t ring_slots;
     uint32_t exchange_batches;
     bool is_batch;
     bool optimizer;
+    slt_tear tear;
 } slt_mode;
+
+#define SLT_MODES_MAX 512u
+
+/* Fills modes[SLT_MODES_MAX] and returns how many there are: some that cover the pairs of settings,
+ * or the full product. */
+uint32_t slt_modes(bool all, slt_mode *modes);
+
+/* What the crash modes did, added up over files. */
+typedef struct slt_crashes {
+    uint64_t jobs;          /* interrupted, restored, and right in the end */
+    uint64_t interruptions; /* of them */
+    uint64_t rows_kept;     /* given out before an interruption and not read again */
+    uint64_t rows_repeated; /* given out behind the last checkpoint, and once more */
+    uint64_t positions;     /* of sources and other snapshots that came back */
+    uint64_t entries;       /* of state tables that came back */
+} slt_crashes;
 
 /* Reads a file; false after printing what is wrong with it. */
 bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out);
 
-/* Runs a file in a mode; returns the number of failed records, which it has printed. */
-uint32_t slt_run(const slt_file *file, const slt_mode *mode, const char *tmp_root);
+/*
+ * Runs a file in a mode, which is number mode_index of slt_modes; returns the number of failed
+ * records, which it has printed unless quiet, and adds to crashes.
+ */
+uint32_t slt_run_file(const slt_file *file, const slt_mode *mode, uint32_t mode_index,
+                      const char *tmp_root, bool quiet, slt_crashes *crashes);
 
 /* Runs a file in a mode and writes what it gave into the file, in place of what was expected. */
 bool slt_update(const slt_file *file, const slt_mode *mode, const char *tmp_root);
+
+/* The rest of the command line of a child that SLT_TEAR_KILL starts; does not return. */
+_Noreturn void slt_child(int argc, char **argv);
 
 #endif

@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slt [--tsan] [--mode NAME] FILE.slt|DIR ...
+ * slt --canary DIR ...
+ * slt --origins DIR ...
  *
- * Runs golden files in all modes, which cover the pairs of their settings, and prints a line of
- * counts. MS_SLT_UPDATE=1 writes what the first mode gives into the files instead.
+ * Runs golden files in all modes and prints lines of counts. The modes cover the pairs of their
+ * settings; with MS_NIGHTLY=1 they are the full product. MS_SLT_UPDATE=1 writes what the first mode
+ * gives into the files instead.
+ *
+ * --canary turns the verdict around: a file must fail in every mode, in as many records as its
+ * header says; one in a directory "unreadable" must be refused. --origins runs nothing and counts
+ * where the expected rows are from.
  */
 #include "slt.h"
 
 #include "os/file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILES_MAX 1000u
-
-static const slt_mode modes[] = {
-    {"default", 2048, 1, 64, 0, false, true},
-    {"rows 1, parallel 2, rings 2", 1, 2, 2, 2, false, true},
-    {"rows 7, batch, rules off", 7, 1, 2, 2, true, false},
-    {"parallel 2, rings 2, batch", 2048, 2, 2, 2, true, true},
-    {"rows 7, parallel 2, rules off", 7, 2, 64, 0, false, false},
-    {"rows 1, batch", 1, 1, 64, 0, true, true},
-    {"parallel 4, rings 2, rules off", 2048, 4, 2, 2, false, false},
-    {"rows 7, parallel 4, batch", 7, 4, 64, 0, true, true},
-    {"rows 1, parallel 4, batch, rules off", 1, 4, 2, 2, true, false},
-};
-#define MODE_COUNT (sizeof modes / sizeof *modes)
+#define ORIGINS_MAX 16u
 
 typedef struct plan {
     const char *paths[FILES_MAX];
     size_t path_count;
     const char *only_mode;
     bool only_parallel; /* two subtasks, for the thread sanitizer */
+    bool is_canary;
+    bool is_count; /* of origins */
+    bool is_update;
+    slt_mode modes[SLT_MODES_MAX];
+    uint32_t mode_count;
+    unsigned passed;
+    unsigned failed;
+    slt_crashes crashes;
 } plan;
 
 static bool add_path(plan *p, ms_arena *arena, const char *path)
@@ -70,65 +74,203 @@ static bool add_path(plan *p, ms_arena *arena, const char *path)
 
 static bool runs_in(const plan *p, const slt_file *file, const slt_mode *mode)
 {
+    bool is_torn = mode->tear != SLT_TEAR_NONE;
     if (p->only_mode != NULL && strcmp(p->only_mode, mode->name) != 0) {
         return false;
     }
-    if (p->only_parallel && (mode->parallelism != 2 || file->compare_rows)) {
+    /* The thread sanitizer is not the place for children. */
+    if (p->only_parallel &&
+        (mode->parallelism != 2 || file->compare_rows || mode->tear > SLT_TEAR_CANCEL)) {
         return false;
     }
     if (mode->is_batch ? file->exempt_batch : file->exempt_streaming) {
         return false;
     }
+    if (is_torn) {
+        /* The queries of a file that compares sequences run at parallelism 1, its jobs do not. */
+        return !file->exempt_crash && !file->exempt_parallel;
+    }
     return mode->parallelism == 1 || !(file->exempt_parallel || file->compare_rows);
 }
 
-static int run_plan(const plan *p, const char *tmp_root, bool update)
+static void count(plan *p, bool ok)
 {
-    unsigned passed = 0;
-    unsigned failed = 0;
-    for (size_t f = 0; f < p->path_count; f++) {
-        ms_arena arena;
-        ms_arena_init(&arena, 0);
-        slt_file file;
-        if (!slt_parse(&arena, p->paths[f], &file)) {
-            failed++;
-        } else if (update && ms_str_ends_with(ms_str_cstr(p->paths[f]), ms_str_lit(".slt"))) {
-            bool ok = slt_update(&file, &modes[file.exempt_streaming ? 5 : 0], tmp_root);
-            *(ok ? &passed : &failed) += 1;
-        } else {
-            for (size_t m = 0; m < MODE_COUNT; m++) {
-                if (runs_in(p, &file, &modes[m])) {
-                    bool ok = slt_run(&file, &modes[m], tmp_root) == 0;
-                    *(ok ? &passed : &failed) += 1;
-                }
-            }
+    *(ok ? &p->passed : &p->failed) += 1;
+}
+
+static void run_modes(plan *p, const slt_file *file, const char *tmp_root)
+{
+    for (uint32_t m = 0; m < p->mode_count; m++) {
+        const slt_mode *mode = &p->modes[m];
+        if (!runs_in(p, file, mode)) {
+            continue;
         }
-        ms_arena_release(&arena);
+        uint32_t failures = slt_run_file(file, mode, m, tmp_root, p->is_canary, &p->crashes);
+        if (!p->is_canary) {
+            count(p, failures == 0);
+            continue;
+        }
+        uint32_t wanted = mode->tear == SLT_TEAR_NONE ? file->failures : file->failures_crash;
+        count(p, failures == wanted);
+        if (failures != wanted) {
+            fprintf(stderr, "%s: [%s] %u failures are reported where there are %u\n", file->path,
+                    mode->name, failures, wanted);
+        }
     }
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed == 0 && passed > 0 ? 0 : 1;
+}
+
+static bool is_unreadable(const char *path)
+{
+    return strstr(path, "/unreadable/") != NULL;
+}
+
+/* The first mode that the file is not exempt from. */
+static const slt_mode *update_mode(const plan *p, const slt_file *file)
+{
+    uint32_t m = 0;
+    while (file->exempt_streaming != p->modes[m].is_batch) {
+        m++;
+    }
+    return &p->modes[m];
+}
+
+static void run_path(plan *p, const char *path, const char *tmp_root)
+{
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    slt_file file;
+    if (!slt_parse(&arena, path, &file)) {
+        count(p, p->is_canary && is_unreadable(path));
+    } else if (p->is_canary && is_unreadable(path)) {
+        fprintf(stderr, "%s: is read\n", path);
+        count(p, false);
+    } else if (p->is_update && !file.is_page) {
+        count(p, slt_update(&file, update_mode(p, &file), tmp_root));
+    } else {
+        run_modes(p, &file, tmp_root);
+    }
+    ms_arena_release(&arena);
+}
+
+static int run_plan(plan *p, const char *tmp_root)
+{
+    for (size_t f = 0; f < p->path_count; f++) {
+        run_path(p, p->paths[f], tmp_root);
+    }
+    const slt_crashes *c = &p->crashes;
+    if (c->jobs > 0) {
+        printf("%" PRIu64 " jobs interrupted %" PRIu64 " times and restored: %" PRIu64
+               " rows kept, %" PRIu64 " read again, %" PRIu64 " positions, %" PRIu64
+               " entries of state\n",
+               c->jobs, c->interruptions, c->rows_kept, c->rows_repeated, c->positions, c->entries);
+    }
+    printf("%u passed, %u failed\n", p->passed, p->failed);
+    return p->failed == 0 && p->passed > 0 ? 0 : 1;
+}
+
+/* Origins. */
+
+typedef struct origin_count {
+    ms_str name;
+    uint32_t files; /* all records of which are of it */
+    uint32_t records;
+} origin_count;
+
+static origin_count *count_of(origin_count *counts, uint32_t *used, ms_str name)
+{
+    for (uint32_t i = 0; i < *used; i++) {
+        if (ms_str_equals(counts[i].name, name)) {
+            return &counts[i];
+        }
+    }
+    MS_ASSERT(*used < ORIGINS_MAX);
+    counts[*used] = (origin_count){.name = name};
+    return &counts[(*used)++];
+}
+
+/* Rows have an origin; the texts of errors are ours. */
+static void count_file(const slt_file *file, origin_count *counts, uint32_t *used)
+{
+    bool is_pure = true;
+    for (uint32_t i = 0; i < file->record_count; i++) {
+        const slt_record *record = &file->records[i];
+        if (record->kind == SLT_QUERY || record->kind == SLT_CAT) {
+            count_of(counts, used, record->origin)->records++;
+            is_pure = is_pure && ms_str_equals(record->origin, file->origin);
+        }
+    }
+    count_of(counts, used, is_pure ? file->origin : ms_str_lit("several"))->files++;
+}
+
+static int count_origins(const plan *p)
+{
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    origin_count counts[ORIGINS_MAX];
+    uint32_t used = 0;
+    bool ok = true;
+    for (size_t f = 0; f < p->path_count; f++) {
+        slt_file file;
+        bool is_read = slt_parse(&arena, p->paths[f], &file);
+        ok = ok && is_read;
+        if (is_read && !file.is_page) {
+            count_file(&file, counts, &used);
+        }
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        printf("%-14.*s %4u files %5u records\n", MS_STR_ARG(counts[i].name), counts[i].files,
+               counts[i].records);
+    }
+    ms_arena_release(&arena);
+    return ok ? 0 : 1;
+}
+
+/* The command line. */
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+static bool take_arguments(plan *p, ms_arena *arena, int argc, char **argv)
+{
+    bool ok = true;
+    for (int i = 1; ok && i < argc; i++) {
+        if (strcmp(argv[i], "--tsan") == 0) {
+            p->only_parallel = true;
+        } else if (strcmp(argv[i], "--canary") == 0) {
+            p->is_canary = true;
+        } else if (strcmp(argv[i], "--origins") == 0) {
+            p->is_count = true;
+        } else if (strcmp(argv[i], "--mode") == 0 && i + 1 < argc) {
+            p->only_mode = argv[++i];
+        } else {
+            ok = add_path(p, arena, argv[i]);
+        }
+    }
+    p->is_update = is_set("MS_SLT_UPDATE");
+    p->mode_count = slt_modes(is_set("MS_NIGHTLY"), p->modes);
+    return ok;
 }
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--child") == 0) {
+        slt_child(argc - 2, argv + 2);
+    }
     plan *p = calloc(1, sizeof *p);
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    bool ok = p != NULL;
-    for (int i = 1; ok && i < argc; i++) {
-        if (strcmp(argv[i], "--tsan") == 0) {
-            p->only_parallel = true;
-        } else if (strcmp(argv[i], "--mode") == 0 && i + 1 < argc) {
-            p->only_mode = argv[++i];
-        } else {
-            ok = add_path(p, &arena, argv[i]);
-        }
-    }
-    char tmp_root[] = "/tmp/millstream-slt-XXXXXX";
+    bool ok = p != NULL && take_arguments(p, &arena, argc, argv);
+    const char *tmp = getenv("TMPDIR");
+    char tmp_root[256];
+    snprintf(tmp_root, sizeof tmp_root, "%s/millstream-slt-XXXXXX", tmp != NULL ? tmp : "/tmp");
     int status = 1;
-    if (ok && mkdtemp(tmp_root) != NULL) {
-        const char *update = getenv("MS_SLT_UPDATE");
-        status = run_plan(p, tmp_root, update != NULL && strcmp(update, "1") == 0);
+    if (ok && p->is_count) {
+        status = count_origins(p);
+    } else if (ok && mkdtemp(tmp_root) != NULL) {
+        status = run_plan(p, tmp_root);
         rmdir(tmp_root);
     }
     ms_arena_release(&arena);

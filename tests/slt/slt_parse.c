@@ -4,6 +4,7 @@
  */
 #include "slt.h"
 
+#include "base/num.h"
 #include "os/file.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ typedef struct reader {
     ms_arena *arena;
     size_t at;
     uint32_t line;
+    ms_str origin; /* of the next record, when it has one of its own */
 } reader;
 
 /* The next line without its line feed; false at the end. */
@@ -63,22 +65,114 @@ static ms_str read_block(reader *r, bool blank_ends, bool *separated_out)
     return ms_str_slice(r->file->text, start, end);
 }
 
-static bool header_line(slt_file *file, ms_str line)
+/* The rest of a text behind a prefix, trimmed. */
+static bool take_prefix(ms_str text, const char *prefix, ms_str *rest_out)
 {
+    ms_str start = ms_str_cstr(prefix);
+    if (!ms_str_starts_with(text, start)) {
+        return false;
+    }
+    *rest_out = ms_str_trim(ms_str_slice(text, start.bytes, text.bytes));
+    return true;
+}
+
+static bool take_number(ms_str text, uint32_t *number_out)
+{
+    int64_t value = 0;
+    bool ok = ms_num_scan_i64(text, &value) && value >= 0 && value <= 1000000;
+    *number_out = ok ? (uint32_t)value : 0;
+    return ok;
+}
+
+/* An exemption has a reason. */
+static bool take_exemption(slt_file *file, ms_str text)
+{
+    const struct {
+        const char *word;
+        bool *exempt;
+    } exemptions[] = {
+        {"batch:", &file->exempt_batch},
+        {"streaming:", &file->exempt_streaming},
+        {"parallel:", &file->exempt_parallel},
+        {"crash:", &file->exempt_crash},
+    };
+    ms_str reason;
+    for (size_t i = 0; i < sizeof exemptions / sizeof *exemptions; i++) {
+        if (take_prefix(text, exemptions[i].word, &reason)) {
+            *exemptions[i].exempt = true;
+            return reason.bytes > 0;
+        }
+    }
+    return false;
+}
+
+static bool is_version(ms_str text)
+{
+    unsigned parts[3];
+    int end = 0;
+    char copy[32];
+    (void)snprintf(copy, sizeof copy, "%.*s", MS_STR_ARG(text));
+    return sscanf(copy, "%u.%u.%u%n", &parts[0], &parts[1], &parts[2], &end) == 3 &&
+           (size_t)end == text.bytes;
+}
+
+/* One of the known words, and whatever explains it behind a colon. */
+static bool take_origin(ms_str text, ms_str *origin_out)
+{
+    static const char *const words[] = {"reasoned", "reference", "sqlite"};
+    size_t colon = ms_str_find_byte(text, ':', 0);
+    ms_str word = colon == SIZE_MAX ? text : ms_str_slice(text, 0, colon);
+    *origin_out = word;
+    ms_str version;
+    if (take_prefix(word, "flink-", &version)) {
+        return is_version(version);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (ms_str_equals(word, ms_str_cstr(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_header_of_record(const reader *r)
+{
+    return r->file->record_count > 0;
+}
+
+/* A line that begins with #; free text is fine, a known word with something wrong behind is not. */
+static bool header_line(reader *r, ms_str line)
+{
+    slt_file *file = r->file;
     ms_str text = ms_str_trim(ms_str_slice(line, 1, line.bytes));
-    if (ms_str_equals(text, ms_str_lit("compare: rows"))) {
-        file->compare_rows = true;
-    } else if (ms_str_starts_with(text, ms_str_lit("exempt batch:"))) {
-        file->exempt_batch = true;
-    } else if (ms_str_starts_with(text, ms_str_lit("exempt streaming:"))) {
-        file->exempt_streaming = true;
-    } else if (ms_str_starts_with(text, ms_str_lit("exempt parallel:"))) {
-        file->exempt_parallel = true;
-    } else {
-        return !ms_str_starts_with(text, ms_str_lit("exempt")) &&
-                       !ms_str_starts_with(text, ms_str_lit("compare"))
-                   ? true
-                   : ms_str_equals(text, ms_str_lit("compare: fold"));
+    ms_str rest;
+    if (take_prefix(text, "origin:", &rest)) {
+        return take_origin(rest, is_header_of_record(r) ? &r->origin : &file->origin);
+    }
+    if (is_header_of_record(r)) {
+        return true;
+    }
+    if (take_prefix(text, "compare:", &rest)) {
+        file->compare_rows = ms_str_equals(rest, ms_str_lit("rows"));
+        return file->compare_rows || ms_str_equals(rest, ms_str_lit("fold"));
+    }
+    if (take_prefix(text, "exempt ", &rest)) {
+        return take_exemption(file, rest);
+    }
+    if (take_prefix(text, "restored:", &rest)) {
+        return take_number(rest, &file->restored);
+    }
+    if (take_prefix(text, "failures:", &rest)) {
+        bool ok = take_number(rest, &file->failures);
+        file->failures_crash = file->failures;
+        return ok;
+    }
+    if (take_prefix(text, "failures crash:", &rest)) {
+        return take_number(rest, &file->failures_crash);
+    }
+    if (take_prefix(text, "sabotage:", &rest)) {
+        file->starts_over = ms_str_equals(rest, ms_str_lit("starts over"));
+        return file->starts_over;
     }
     return true;
 }
@@ -114,6 +208,8 @@ static bool read_record(reader *r, ms_str line)
     }
     slt_record *record = &file->records[file->record_count++];
     record->line = r->line;
+    record->origin = r->origin.bytes > 0 ? r->origin : file->origin;
+    r->origin = (ms_str){0};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         ms_str word = ms_str_cstr(kinds[i].word);
         if (!ms_str_starts_with(line, word)) {
@@ -174,11 +270,12 @@ bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out)
     }
     file_out->text = ms_arena_copy_str(arena, ms_buf_view(&text));
     ms_buf_release(&text);
-    if (ms_str_ends_with(ms_str_cstr(path), ms_str_lit(".md"))) {
+    file_out->is_page = ms_str_ends_with(ms_str_cstr(path), ms_str_lit(".md"));
+    if (file_out->is_page) {
         keep_examples(arena, file_out);
     }
     file_out->records = ms_arena_array(arena, slt_record, RECORDS_MAX);
-    reader r = {file_out, arena, 0, 0};
+    reader r = {.file = file_out, .arena = arena};
     ms_str line;
     while (next_line(&r, &line)) {
         ms_str trimmed = ms_str_trim(line);
@@ -186,12 +283,15 @@ bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out)
             continue;
         }
         if (trimmed.ptr[0] == '#') {
-            if (!header_line(file_out, trimmed)) {
+            if (!header_line(&r, trimmed)) {
                 return complain(&r, "the header has an unknown word");
             }
         } else if (!read_record(&r, trimmed)) {
             return false;
         }
+    }
+    if (file_out->origin.bytes == 0 && !file_out->is_page) {
+        return complain(&r, "the header does not say where the expected rows are from (origin)");
     }
     return true;
 }
