@@ -58,6 +58,41 @@ MS_API ms_rc ms_bigtable_show(ms_session *session, ms_str path, ms_str prefix, u
  */
 MS_API ms_rc ms_bigtable_count(ms_session *session, ms_str path, uint64_t *rows_out, ms_status *st);
 
+/* Serving. */
+
+/* The embedded Bigtable over gRPC. */
+typedef struct ms_bigtable_server ms_bigtable_server;
+
+/* Start from a zeroed struct with struct_bytes set. Texts end in NUL and are borrowed for the call. */
+typedef struct ms_bigtable_serve_options {
+    size_t struct_bytes;
+    const char *listen;     /* HOST:PORT; NULL: 127.0.0.1:8086; port 0: any free one */
+    const char *tls_cert;   /* PEM files; both or none */
+    const char *tls_key;
+    const char *token_file; /* its first line is what clients must send; NULL: none */
+} ms_bigtable_serve_options;
+
+/*
+ * Opens the embedded Bigtable of the engine's data directory, which is made where there is none,
+ * and serves it until the server is stopped: the API that official clients and the cbt tool speak.
+ * Every acknowledged write is on the disk. Other processes that use the data directory find the
+ * server by themselves. An address other than loopback needs TLS and a token. Ownership: the server
+ * is the caller's; the engine outlives it. Thread: main. Errors: MS_DATA_DIR_IN_USE,
+ * MS_INVALID_OPTION, MS_FILE_NOT_FOUND, MS_IO_ERROR. Since: 0.1.
+ */
+MS_API ms_rc ms_bigtable_serve(ms_engine *engine, const ms_bigtable_serve_options *options,
+                               ms_bigtable_server **server_out, ms_status *st);
+
+/* Where it listens, as "HOST:PORT". Ownership: the server's. Thread: any. Since: 0.1. */
+MS_API const char *ms_bigtable_server_address(const ms_bigtable_server *server);
+
+/*
+ * Stops: takes no new calls, waits up to drain_ms for those that run, cancels the rest and closes
+ * the store. NULL is allowed. Errors: MS_IO_ERROR when the last sync failed. Thread: main.
+ * Since: 0.1.
+ */
+MS_API ms_rc ms_bigtable_server_stop(ms_bigtable_server *server, int64_t drain_ms, ms_status *st);
+
 #ifdef __cplusplus
 }
 #endif

@@ -76,6 +76,10 @@ static const ms_option_desc known[MS_SETTING_COUNT] = {
                                   .fallback = "4 gb"},
     DESC(MS_SETTING_BIGTABLE_BACKEND){
         .key = "bigtable.backend", .kind = MS_OPT_STRING, .fallback = "embedded"},
+    DESC(MS_SETTING_BIGTABLE_TLS_CA){
+        .key = "bigtable.tls-ca", .kind = MS_OPT_STRING, .fallback = ""},
+    DESC(MS_SETTING_BIGTABLE_TOKEN_FILE){
+        .key = "bigtable.token-file", .kind = MS_OPT_STRING, .fallback = ""},
     DESC(MS_SETTING_BIGTABLE_SYNC){.key = "bigtable.embedded.sync",
                                    .kind = MS_OPT_ENUM,
                                    .values = "group|checkpoint|os",

@@ -39,8 +39,10 @@ typedef enum ms_setting {
     MS_SETTING_RECYCLE_BATCHES, /* 0: as many as all rings hold */
     MS_SETTING_MEMORY_LIMIT,    /* bytes of one job */
     MS_SETTING_BIGTABLE_BACKEND,
-    MS_SETTING_BIGTABLE_SYNC,    /* 0 group, 1 checkpoint, 2 os */
-    MS_SETTING_RESULT_MAX_WIDTH, /* characters of a column in tableau */
+    MS_SETTING_BIGTABLE_TLS_CA,     /* PEM file; empty: the system's certificates */
+    MS_SETTING_BIGTABLE_TOKEN_FILE, /* of a HOST:PORT; empty: no token */
+    MS_SETTING_BIGTABLE_SYNC,       /* 0 group, 1 checkpoint, 2 os */
+    MS_SETTING_RESULT_MAX_WIDTH,    /* characters of a column in tableau */
     MS_SETTING_COUNT
 } ms_setting;
 

@@ -38,6 +38,7 @@ extern const msi_command msi_command_run;
 extern const msi_command msi_command_check;
 extern const msi_command msi_command_explain;
 extern const msi_command msi_command_bigtable;
+extern const msi_command msi_command_serve;
 extern const msi_command msi_command_version;
 
 /* Reading arguments: call until it returns false. */
@@ -112,6 +113,13 @@ ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);
  * write that nobody reads, ends with the process. Call before anything starts a thread.
  */
 void msi_signals_start(ms_engine *engine);
+
+/*
+ * For commands that do nothing but serve: block before anything starts a thread; wait returns the
+ * first signal that came, after which a second one ends the process.
+ */
+void msi_signals_block(void);
+int msi_signals_wait(void);
 
 /* The engine is about to be closed: signals do nothing to it any more. */
 void msi_signals_end(void);

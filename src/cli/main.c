@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 static const msi_command *const commands[] = {
-    &msi_command_run,      &msi_command_check,   &msi_command_explain,
-    &msi_command_bigtable, &msi_command_version,
+    &msi_command_run,      &msi_command_check, &msi_command_explain,
+    &msi_command_bigtable, &msi_command_serve, &msi_command_version,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 /* Commands of the contract that are not built yet. */
-static const char *const refused[] = {"serve", "state", "node"};
+static const char *const refused[] = {"state", "node"};
 
 static void print_help(void)
 {

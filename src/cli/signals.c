@@ -68,6 +68,38 @@ void msi_signals_start(ms_engine *engine)
     }
 }
 
+void msi_signals_block(void)
+{
+    sigset_t set = handled_signals();
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* The second signal waits for nothing. */
+static void *wait_for_second(void *arg)
+{
+    (void)arg;
+    sigset_t set = handled_signals();
+    int signal_number = 0;
+    if (sigwait(&set, &signal_number) == 0) {
+        _exit(128 + signal_number);
+    }
+    return NULL;
+}
+
+int msi_signals_wait(void)
+{
+    sigset_t set = handled_signals();
+    int signal_number = 0;
+    while (sigwait(&set, &signal_number) != 0) {
+    }
+    atomic_store(&first_signal, signal_number);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, wait_for_second, NULL) == 0) {
+        pthread_detach(thread);
+    }
+    return signal_number;
+}
+
 void msi_signals_end(void)
 {
     pthread_mutex_lock(&mutex);

@@ -39,7 +39,8 @@ static ms_rc admin_init(admin *a, ms_session *session, bool for_write, ms_status
     ms_arena_init(&a->arena, 0);
     msi_bigtable *bigtable = &session->engine->bigtable;
     bigtable->session = session;
-    return bigtable->service.open(&bigtable->service, for_write, &a->client, st);
+    static const ms_bigtable_place anywhere;
+    return bigtable->service.open(&bigtable->service, &anywhere, for_write, &a->client, st);
 }
 
 static void admin_release(admin *a)

@@ -102,6 +102,7 @@ ms_rc msi_engine_lock_data(ms_engine *engine, ms_status *st)
     if (engine->lock != NULL) {
         return MS_OK;
     }
+    snprintf(engine->lock_endpoint, sizeof engine->lock_endpoint, "%s", holder.note);
     ms_status_set(st, MS_DATA_DIR_IN_USE, ms_span_none, "data directory \"%s\" is in use",
                   engine->data_dir);
     ms_status_detail(st, "process %lld holds it", (long long)holder.pid);

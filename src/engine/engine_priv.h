@@ -29,14 +29,13 @@
 #define MSI_DATA_DIR_DEFAULT "millstream-data"
 #define MSI_PATH_BYTES 4096u
 
-/* The Bigtable of a process: the embedded store behind its client, opened on first use. */
+/* The Bigtables of a process: engine/bigtable.h. */
 typedef struct msi_bigtable {
     ms_bigtable_service service; /* first: the connector sees this */
     ms_engine *engine;
-    struct ms_bt_store *store;
-    struct ms_bt_transport *transport;
-    ms_bt_client *client;
-    ms_session *session; /* whose settings choose the backend; the one that plans now */
+    struct msi_backend *backends; /* opened; newest first */
+    struct ms_loop *loop;         /* of all that is remote; NULL until there is one */
+    ms_session *session;          /* whose settings choose; the one that plans now */
 } msi_bigtable;
 
 struct ms_engine {
@@ -47,6 +46,7 @@ struct ms_engine {
     ms_workers *workers;
     ms_registry registry;
     ms_lockfile *lock;
+    char lock_endpoint[MS_LOCKFILE_NOTE_BYTES]; /* of the server that holds it; empty: none */
     msi_bigtable bigtable;
     ms_print_service print;
     struct ms_op *(*make_op)(const ms_pnode *node, ms_arena *arena); /* a test's; NULL: none */

@@ -39,6 +39,9 @@ uint32_t msi_frame_length(const msi_frame_reader *reader)
 static ms_str take(ms_str *bytes, size_t count)
 {
     ms_str taken = {bytes->ptr, count};
+    if (count == 0) {
+        return taken; /* the pointer may be NULL */
+    }
     bytes->ptr += count;
     bytes->bytes -= count;
     return taken;

@@ -16,7 +16,7 @@
 /* Reading. */
 
 typedef struct change_read {
-    msi_stream stream;             /* first */
+    msi_bt_stream stream;          /* first */
     ms_bt_change_attempt *attempt; /* only while a fill is outstanding */
     ms_bt_change_options options;
     ms_wire_change_merger merger;
@@ -71,7 +71,7 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     if (rc != MS_OK) {
         return ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
     }
-    msi_stream_restart(&changes->stream);
+    msi_bt_stream_restart(&changes->stream);
     ms_wire_change_merger_restart(&changes->merger);
     changes->has_progress = false;
     return MS_BT_OK;
@@ -98,9 +98,9 @@ static const msi_op_class read_change_stream = {
     .path = "/google.bigtable.v2.Bigtable/ReadChangeStream",
     .policy = {.attempts_max = 10, .retries_aborted = true},
     .request = request,
-    .message = msi_stream_message,
+    .message = msi_bt_stream_message,
     .end = end,
-    .finish = msi_stream_finish,
+    .finish = msi_bt_stream_finish,
 };
 
 /* Remembers where the changes that the page has got go on. */
@@ -121,7 +121,7 @@ static ms_bt_code note_change(change_read *changes, const ms_bt_change *change, 
     return MS_BT_OK;
 }
 
-static ms_bt_code take(msi_stream *stream, ms_str message, size_t *at, ms_bt_status *bt)
+static ms_bt_code take(msi_bt_stream *stream, ms_str message, size_t *at, ms_bt_status *bt)
 {
     change_read *changes = (change_read *)(void *)stream;
     ms_bt_change_page *page = changes->attempt->page;
@@ -141,26 +141,26 @@ static ms_bt_code take(msi_stream *stream, ms_str message, size_t *at, ms_bt_sta
     return bt->code;
 }
 
-static bool has_output(const msi_stream *stream)
+static bool has_output(const msi_bt_stream *stream)
 {
     const change_read *changes = (const change_read *)(const void *)stream;
     return changes->attempt->page->change_count > 0;
 }
 
-static bool is_full(const msi_stream *stream)
+static bool is_full(const msi_bt_stream *stream)
 {
     const change_read *changes = (const change_read *)(const void *)stream;
     return has_output(stream) &&
            (changes->attempt->page->bytes >= changes->options.page_bytes_max || changes->is_closed);
 }
 
-static ms_bt_code check_end(const msi_stream *stream, ms_bt_status *bt)
+static ms_bt_code check_end(const msi_bt_stream *stream, ms_bt_status *bt)
 {
     const change_read *changes = (const change_read *)(const void *)stream;
     return ms_wire_change_merger_end(&changes->merger, bt);
 }
 
-static void deliver(msi_stream *stream, const ms_bt_status *bt, bool is_at_end)
+static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_end)
 {
     change_read *changes = (change_read *)(void *)stream;
     changes->attempt->status = *bt;
@@ -168,16 +168,16 @@ static void deliver(msi_stream *stream, const ms_bt_status *bt, bool is_at_end)
     ms_bt_change_attempt_finish(changes->attempt);
 }
 
-static void destroy(msi_stream *stream)
+static void destroy(msi_bt_stream *stream)
 {
     change_read *changes = (change_read *)(void *)stream;
     ms_wire_change_merger_release(&changes->merger);
     ms_buf_release(&changes->token);
-    msi_stream_release(stream);
+    msi_bt_stream_release(stream);
     ms_mem_free(changes);
 }
 
-static const msi_stream_class changes_stream = {
+static const msi_bt_stream_class changes_stream = {
     .take = take,
     .has_output = has_output,
     .is_full = is_full,
@@ -200,7 +200,7 @@ void msi_grpc_change_open(ms_bt_transport *transport, ms_bt_change_attempt *atte
         opened->options.start_micros = ms_env_wall_us();
     }
     msi_op_set_table(op, &opened->options.table, opened->options.app_profile);
-    msi_stream_init(&opened->stream, &changes_stream);
+    msi_bt_stream_init(&opened->stream, &changes_stream);
     ms_wire_change_merger_init(&opened->merger);
     ms_buf_init(&opened->token, TOKEN_BYTES_MAX);
     opened->attempt = attempt;
@@ -210,17 +210,17 @@ void msi_grpc_change_open(ms_bt_transport *transport, ms_bt_change_attempt *atte
 void msi_grpc_change_fill(ms_bt_transport *transport, ms_bt_change_attempt *attempt)
 {
     (void)transport;
-    msi_stream_fill(attempt->transport_data);
+    msi_bt_stream_fill(attempt->transport_data);
 }
 
 void msi_grpc_change_cancel(ms_bt_transport *transport, ms_bt_change_attempt *attempt)
 {
     (void)transport;
-    msi_stream_cancel(attempt->transport_data);
+    msi_bt_stream_cancel(attempt->transport_data);
 }
 
 void msi_grpc_change_close(ms_bt_transport *transport, ms_bt_change_attempt *attempt)
 {
     (void)transport;
-    msi_stream_close(attempt->transport_data);
+    msi_bt_stream_close(attempt->transport_data);
 }

@@ -14,7 +14,7 @@
 #define SECOND_NS INT64_C(1000000000)
 
 typedef struct rows_read {
-    msi_stream stream;      /* first */
+    msi_bt_stream stream;   /* first */
     ms_bt_attempt *attempt; /* only while a fill is outstanding */
     ms_bt_read_options options;
     ms_wire_rows_merger merger;
@@ -106,7 +106,7 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     if (rc != MS_OK) {
         return ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
     }
-    msi_stream_restart(&rows->stream);
+    msi_bt_stream_restart(&rows->stream);
     rows->rows_before = rows->merger.rows;
     return MS_BT_OK;
 }
@@ -143,14 +143,14 @@ static const msi_op_class read_rows = {
                .attempts_max = 10,
                .retries_aborted = true},
     .request = request,
-    .message = msi_stream_message,
+    .message = msi_bt_stream_message,
     .end = end,
-    .finish = msi_stream_finish,
+    .finish = msi_bt_stream_finish,
 };
 
 /* The class of the stream. */
 
-static ms_bt_code take(msi_stream *stream, ms_str message, size_t *at, ms_bt_status *bt)
+static ms_bt_code take(msi_bt_stream *stream, ms_str message, size_t *at, ms_bt_status *bt)
 {
     rows_read *rows = (rows_read *)(void *)stream;
     const ms_bt_read_options *options = &rows->options;
@@ -158,13 +158,13 @@ static ms_bt_code take(msi_stream *stream, ms_str message, size_t *at, ms_bt_sta
                                     options->page_rows_max, options->page_bytes_max, bt);
 }
 
-static bool has_output(const msi_stream *stream)
+static bool has_output(const msi_bt_stream *stream)
 {
     const rows_read *rows = (const rows_read *)(const void *)stream;
     return rows->attempt->page->row_count > 0 && !ms_wire_rows_merger_has_row(&rows->merger);
 }
 
-static bool is_full(const msi_stream *stream)
+static bool is_full(const msi_bt_stream *stream)
 {
     const rows_read *rows = (const rows_read *)(const void *)stream;
     const ms_bt_read_options *options = &rows->options;
@@ -173,13 +173,13 @@ static bool is_full(const msi_stream *stream)
                                   ms_bt_page_used_bytes(page) >= options->page_bytes_max);
 }
 
-static ms_bt_code check_end(const msi_stream *stream, ms_bt_status *bt)
+static ms_bt_code check_end(const msi_bt_stream *stream, ms_bt_status *bt)
 {
     const rows_read *rows = (const rows_read *)(const void *)stream;
     return ms_wire_rows_merger_end(&rows->merger, bt);
 }
 
-static void deliver(msi_stream *stream, const ms_bt_status *bt, bool is_at_end)
+static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_end)
 {
     rows_read *rows = (rows_read *)(void *)stream;
     ms_bt_attempt *attempt = rows->attempt;
@@ -195,15 +195,15 @@ static void deliver(msi_stream *stream, const ms_bt_status *bt, bool is_at_end)
     ms_bt_attempt_finish(attempt);
 }
 
-static void destroy(msi_stream *stream)
+static void destroy(msi_bt_stream *stream)
 {
     rows_read *rows = (rows_read *)(void *)stream;
     ms_wire_rows_merger_release(&rows->merger);
-    msi_stream_release(stream);
+    msi_bt_stream_release(stream);
     ms_mem_free(rows);
 }
 
-static const msi_stream_class rows_stream = {
+static const msi_bt_stream_class rows_stream = {
     .take = take,
     .has_output = has_output,
     .is_full = is_full,
@@ -222,7 +222,7 @@ void msi_grpc_read_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
                 attempt->options->timeout_ms);
     msi_client_copy_read_options(&op->arena, attempt->options, &opened->options);
     msi_op_set_table(op, &opened->options.table, opened->options.app_profile);
-    msi_stream_init(&opened->stream, &rows_stream);
+    msi_bt_stream_init(&opened->stream, &rows_stream);
     ms_wire_rows_merger_init(&opened->merger, attempt->options->is_reversed);
     opened->attempt = attempt;
     attempt->transport_data = opened;
@@ -231,17 +231,17 @@ void msi_grpc_read_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
 void msi_grpc_read_fill(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
     (void)transport;
-    msi_stream_fill(attempt->transport_data);
+    msi_bt_stream_fill(attempt->transport_data);
 }
 
 void msi_grpc_read_cancel(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
     (void)transport;
-    msi_stream_cancel(attempt->transport_data);
+    msi_bt_stream_cancel(attempt->transport_data);
 }
 
 void msi_grpc_read_close(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
     (void)transport;
-    msi_stream_close(attempt->transport_data);
+    msi_bt_stream_close(attempt->transport_data);
 }

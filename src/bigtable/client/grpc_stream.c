@@ -10,26 +10,26 @@
 #define BACKLOG_BYTES_MAX ((size_t)1 << 30)
 #define LENGTH_BYTES sizeof(uint32_t)
 
-void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of)
+void msi_bt_stream_init(msi_bt_stream *stream, const msi_bt_stream_class *class_of)
 {
     stream->class_of = class_of;
     ms_buf_init(&stream->backlog, BACKLOG_BYTES_MAX);
 }
 
-void msi_stream_release(msi_stream *stream)
+void msi_bt_stream_release(msi_bt_stream *stream)
 {
     ms_buf_release(&stream->backlog);
     msi_op_release(&stream->op);
 }
 
-static void forget_backlog(msi_stream *stream)
+static void forget_backlog(msi_bt_stream *stream)
 {
     ms_buf_reset(&stream->backlog);
     stream->backlog_at = 0;
     stream->message_at = 0;
 }
 
-void msi_stream_restart(msi_stream *stream)
+void msi_bt_stream_restart(msi_bt_stream *stream)
 {
     stream->is_paused = false;
     forget_backlog(stream);
@@ -37,7 +37,7 @@ void msi_stream_restart(msi_stream *stream)
 
 /* Pages. */
 
-static void set_paused(msi_stream *stream, bool is_paused)
+static void set_paused(msi_bt_stream *stream, bool is_paused)
 {
     if (stream->is_paused == is_paused || stream->op.call == NULL) {
         return;
@@ -50,7 +50,7 @@ static void set_paused(msi_stream *stream, bool is_paused)
     }
 }
 
-static void deliver(msi_stream *stream, const ms_bt_status *bt, bool is_at_end)
+static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_end)
 {
     ms_loop_timer_stop(stream->op.grpc->loop, &stream->flush);
     stream->is_wanted = false;
@@ -58,7 +58,7 @@ static void deliver(msi_stream *stream, const ms_bt_status *bt, bool is_at_end)
     stream->class_of->deliver(stream, bt, is_at_end);
 }
 
-static void deliver_page(msi_stream *stream)
+static void deliver_page(msi_bt_stream *stream)
 {
     ms_bt_status ok = {0};
     deliver(stream, &ok, false);
@@ -66,14 +66,14 @@ static void deliver_page(msi_stream *stream)
 
 static void flush(ms_loop_timer *timer)
 {
-    msi_stream *stream = MS_LOOP_TIMER_OWNER(timer, msi_stream, flush);
+    msi_bt_stream *stream = MS_LOOP_TIMER_OWNER(timer, msi_bt_stream, flush);
     if (stream->is_wanted && stream->class_of->has_output(stream)) {
         deliver_page(stream);
     }
 }
 
 /* The page has taken something: deliver it now, or when the turn ends. */
-static void look_at_page(msi_stream *stream)
+static void look_at_page(msi_bt_stream *stream)
 {
     if (stream->class_of->is_full(stream)) {
         deliver_page(stream);
@@ -82,7 +82,7 @@ static void look_at_page(msi_stream *stream)
     }
 }
 
-static ms_bt_code keep_message(msi_stream *stream, ms_str message, size_t at, ms_bt_status *bt)
+static ms_bt_code keep_message(msi_bt_stream *stream, ms_str message, size_t at, ms_bt_status *bt)
 {
     ms_status st = {0};
     uint32_t bytes = (uint32_t)message.bytes;
@@ -99,9 +99,9 @@ static ms_bt_code keep_message(msi_stream *stream, ms_str message, size_t at, ms
     return MS_BT_OK;
 }
 
-ms_bt_code msi_stream_message(msi_op *op, ms_str message, ms_bt_status *bt)
+ms_bt_code msi_bt_stream_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
-    msi_stream *stream = (msi_stream *)(void *)op;
+    msi_bt_stream *stream = (msi_bt_stream *)(void *)op;
     size_t at = 0;
     if (stream->is_wanted && stream->backlog_at == stream->backlog.bytes) {
         MS_BT_TRY(stream->class_of->take(stream, message, &at, bt));
@@ -115,7 +115,7 @@ ms_bt_code msi_stream_message(msi_op *op, ms_str message, ms_bt_status *bt)
 }
 
 /* Fills the page from what was received before. */
-static ms_bt_code take_backlog(msi_stream *stream, ms_bt_status *bt)
+static ms_bt_code take_backlog(msi_bt_stream *stream, ms_bt_status *bt)
 {
     while (stream->is_wanted && stream->backlog_at < stream->backlog.bytes) {
         uint32_t bytes = 0;
@@ -134,7 +134,7 @@ static ms_bt_code take_backlog(msi_stream *stream, ms_bt_status *bt)
     return MS_BT_OK;
 }
 
-static void deliver_end(msi_stream *stream)
+static void deliver_end(msi_bt_stream *stream)
 {
     ms_bt_status bt = stream->op.status;
     if (ms_bt_status_is_ok(&bt)) {
@@ -150,7 +150,7 @@ static void deliver_end(msi_stream *stream)
 
 /* Mails. */
 
-static void destroy(msi_stream *stream)
+static void destroy(msi_bt_stream *stream)
 {
     ms_loop_timer_stop(stream->op.grpc->loop, &stream->flush);
     stream->class_of->destroy(stream);
@@ -158,7 +158,7 @@ static void destroy(msi_stream *stream)
 
 static void on_fill(ms_mail *mail)
 {
-    msi_stream *stream = MS_MAIL_OWNER(mail, msi_stream, fill_mail);
+    msi_bt_stream *stream = MS_MAIL_OWNER(mail, msi_bt_stream, fill_mail);
     stream->is_wanted = true;
     if (!stream->is_started) {
         stream->is_started = true;
@@ -180,9 +180,9 @@ static void on_fill(ms_mail *mail)
     }
 }
 
-void msi_stream_finish(msi_op *op)
+void msi_bt_stream_finish(msi_op *op)
 {
-    msi_stream *stream = (msi_stream *)(void *)op;
+    msi_bt_stream *stream = (msi_bt_stream *)(void *)op;
     stream->is_over = true;
     if (stream->is_closing) {
         destroy(stream);
@@ -193,7 +193,7 @@ void msi_stream_finish(msi_op *op)
 
 static void on_close(ms_mail *mail)
 {
-    msi_stream *stream = MS_MAIL_OWNER(mail, msi_stream, close_mail);
+    msi_bt_stream *stream = MS_MAIL_OWNER(mail, msi_bt_stream, close_mail);
     if (!stream->is_started || stream->is_over) {
         destroy(stream);
         return;
@@ -204,20 +204,20 @@ static void on_close(ms_mail *mail)
 
 /* From the consumer's thread. */
 
-void msi_stream_fill(msi_stream *stream)
+void msi_bt_stream_fill(msi_bt_stream *stream)
 {
     stream->fill_mail.deliver = on_fill;
     ms_mailbox_push(ms_loop_mailbox(stream->op.grpc->loop), &stream->fill_mail);
 }
 
-void msi_stream_cancel(msi_stream *stream)
+void msi_bt_stream_cancel(msi_bt_stream *stream)
 {
     /* Order relaxed: a wish, which guards no other memory. */
     atomic_store_explicit(&stream->is_canceled, true, memory_order_relaxed);
     msi_grpc_sweep(stream->op.grpc);
 }
 
-void msi_stream_close(msi_stream *stream)
+void msi_bt_stream_close(msi_bt_stream *stream)
 {
     atomic_store_explicit(&stream->is_canceled, true, memory_order_relaxed);
     stream->close_mail.deliver = on_close;

@@ -17,30 +17,30 @@
 
 #include "bigtable/client/grpc_priv.h"
 
-typedef struct msi_stream msi_stream;
+typedef struct msi_bt_stream msi_bt_stream;
 
-typedef struct msi_stream_class {
+typedef struct msi_bt_stream_class {
     /* Reads a message from *at on, until it is used up or the page is full. */
-    ms_bt_code (*take)(msi_stream *stream, ms_str message, size_t *at, ms_bt_status *bt);
+    ms_bt_code (*take)(msi_bt_stream *stream, ms_str message, size_t *at, ms_bt_status *bt);
 
     /* Has the page something that may be delivered as it is, resp. is it full? */
-    bool (*has_output)(const msi_stream *stream);
-    bool (*is_full)(const msi_stream *stream);
+    bool (*has_output)(const msi_bt_stream *stream);
+    bool (*is_full)(const msi_bt_stream *stream);
 
     /* The messages ended well and were read: may they end here? */
-    ms_bt_code (*check_end)(const msi_stream *stream, ms_bt_status *bt);
+    ms_bt_code (*check_end)(const msi_bt_stream *stream, ms_bt_status *bt);
 
     /* Hands the page over. A failure comes with an empty page only. */
-    void (*deliver)(msi_stream *stream, const ms_bt_status *bt, bool is_at_end);
+    void (*deliver)(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_end);
 
     /* The last call. */
-    void (*destroy)(msi_stream *stream);
-} msi_stream_class;
+    void (*destroy)(msi_bt_stream *stream);
+} msi_bt_stream_class;
 
 /* The part that both have. The class's struct begins with it. */
-struct msi_stream {
+struct msi_bt_stream {
     msi_op op; /* first */
-    const msi_stream_class *class_of;
+    const msi_bt_stream_class *class_of;
     _Atomic bool is_canceled;
     ms_mail fill_mail;
     ms_mail close_mail;
@@ -56,19 +56,19 @@ struct msi_stream {
 };
 
 /* Prepares the common part behind msi_op_init. */
-void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of);
-void msi_stream_release(msi_stream *stream);
+void msi_bt_stream_init(msi_bt_stream *stream, const msi_bt_stream_class *class_of);
+void msi_bt_stream_release(msi_bt_stream *stream);
 
 /* From the consumer's thread. */
-void msi_stream_fill(msi_stream *stream);
-void msi_stream_cancel(msi_stream *stream);
-void msi_stream_close(msi_stream *stream);
+void msi_bt_stream_fill(msi_bt_stream *stream);
+void msi_bt_stream_cancel(msi_bt_stream *stream);
+void msi_bt_stream_close(msi_bt_stream *stream);
 
 /* For the classes of operations. */
-ms_bt_code msi_stream_message(msi_op *op, ms_str message, ms_bt_status *bt);
-void msi_stream_finish(msi_op *op);
+ms_bt_code msi_bt_stream_message(msi_op *op, ms_str message, ms_bt_status *bt);
+void msi_bt_stream_finish(msi_op *op);
 
 /* Another attempt begins: what the last one brought and nobody read is asked for again. */
-void msi_stream_restart(msi_stream *stream);
+void msi_bt_stream_restart(msi_bt_stream *stream);
 
 #endif

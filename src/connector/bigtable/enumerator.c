@@ -20,6 +20,7 @@ typedef struct bt_enumerator {
     ms_arena arena; /* everything below */
     ms_bt_client *client;
     ms_bt_table_name destination;
+    ms_str app_profile;
     ms_bt_ranges ranges;
     ms_bt_sample_row_keys samples;
     bool *is_waiting; /* one a subtask: it asked before the splits were planned */
@@ -181,6 +182,7 @@ static ms_rc enumerator_start(ms_enumerator *enumerator, ms_enumerator_env *env,
     ms_bt_sample_row_keys_init(&self->samples, env->task.mailbox, samples_came, self);
     self->has_call = true;
     self->samples.table = &self->destination;
+    self->samples.call.app_profile = self->app_profile;
     ms_bt_client_sample_row_keys(self->client, &self->samples);
     return MS_OK;
 }
@@ -236,6 +238,7 @@ ms_rc msi_bt_enumerator_create(const ms_scan *scan, ms_enumerator **enumerator_o
     ms_arena_init(&self->arena, 0);
     self->client = *given->client;
     self->destination = msi_bt_destination_copy(&self->arena, &given->layout.destination);
+    self->app_profile = ms_arena_copy_str(&self->arena, given->app_profile);
     self->ranges = copy_ranges(&self->arena, &given->ranges);
     *enumerator_out = &self->enumerator;
     return MS_OK;

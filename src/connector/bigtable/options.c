@@ -6,6 +6,7 @@
 #include "connector/bigtable/options.h"
 
 #include "base/limits.h"
+#include "base/num.h"
 
 #define UNBUILT(name)                                                                              \
     {                                                                                              \
@@ -19,12 +20,8 @@ const ms_option_desc msi_bt_options[MSI_BT_OPTION_COUNT] = {
     {.key = "project", .kind = MS_OPT_STRING, .required = true},
     {.key = "instance", .kind = MS_OPT_STRING, .required = true},
     {.key = "table", .kind = MS_OPT_STRING, .required = true},
-    {.key = "emulator-endpoint",
-     .unsupported = true,
-     .hint = "The session chooses the backend: SET 'bigtable.backend', or --bigtable."},
-    {.key = "service-account-key-file",
-     .unsupported = true,
-     .hint = "Only the embedded Bigtable is built, which needs no credentials."},
+    {.key = "emulator-endpoint", .kind = MS_OPT_STRING},
+    {.key = "service-account-key-file", .kind = MS_OPT_STRING},
     {.key = "null-string-literal", .kind = MS_OPT_STRING, .fallback = "null"},
     {.key = "decode.trailing-bytes",
      .kind = MS_OPT_ENUM,
@@ -44,7 +41,7 @@ const ms_option_desc msi_bt_options[MSI_BT_OPTION_COUNT] = {
     {.key = "scan.row-range.end-open", .kind = MS_OPT_STRING},
     {.key = "scan.row-ranges", .kind = MS_OPT_STRING},
     {.key = "scan.parallelism", .kind = MS_OPT_I64, .min = 1, .max = MS_LIMIT_PARALLELISM},
-    UNBUILT("scan.app-profile-id"),
+    {.key = "scan.app-profile-id", .kind = MS_OPT_STRING},
     UNBUILT("scan.max-rows-per-fetch"),
     UNBUILT("scan.max-bytes-per-fetch"),
     /* Change streams. */
@@ -96,7 +93,7 @@ const ms_option_desc msi_bt_options[MSI_BT_OPTION_COUNT] = {
      .max = INT64_MAX / MICROS_PER_MILLI},
     {.key = "sink.parallelism", .kind = MS_OPT_I64, .min = 1, .max = MS_LIMIT_PARALLELISM},
     UNBUILT("sink.delivery-guarantee"),
-    UNBUILT("sink.app-profile-id"),
+    {.key = "sink.app-profile-id", .kind = MS_OPT_STRING},
     UNBUILT("sink.cell-timestamp.truncate-to-millis"),
     UNBUILT("sink.destination-idle-timeout"),
     UNBUILT("sink.max-active-instances"),
@@ -213,6 +210,64 @@ static ms_rc check_component(const ms_table *table, const char *key, const ms_bt
     return ms_status_detail(st, "%s: %s", ms_bt_code_name(bt.code), bt.text);
 }
 
+/* Where it is. */
+
+/* A text that is there and says something. */
+static ms_rc get_not_blank(ms_arena *arena, const ms_table *table, const char *key,
+                           ms_option_value *value_out, ms_status *st)
+{
+    MS_TRY(get(table, key, value_out, st));
+    if (value_out->has_value && ms_str_trim(value_out->text).bytes == 0) {
+        return ms_status_set(st, MS_INVALID_OPTION, value_out->span,
+                             "option \"%s\" must not be blank", key);
+    }
+    value_out->text = ms_arena_copy_str(arena, value_out->text);
+    return MS_OK;
+}
+
+static ms_rc check_endpoint(const ms_option_value *value, ms_status *st)
+{
+    size_t colon = SIZE_MAX;
+    for (size_t at = ms_str_find_byte(value->text, ':', 0); at != SIZE_MAX;
+         at = ms_str_find_byte(value->text, ':', at + 1)) {
+        colon = at;
+    }
+    uint64_t port = 0;
+    bool is_valid =
+        colon != SIZE_MAX && colon > 0 &&
+        ms_num_scan_u64(ms_str_slice(value->text, colon + 1, value->text.bytes), &port) &&
+        port >= 1 && port <= UINT16_MAX;
+    if (is_valid) {
+        return MS_OK;
+    }
+    ms_status_set(st, MS_INVALID_OPTION, value->span,
+                  "option \"emulator-endpoint\" cannot be \"%.*s\"", MS_STR_ARG(value->text));
+    return ms_status_hint(st, "Write host:port, with a port from 1 to 65535.");
+}
+
+static ms_rc get_place(ms_arena *arena, const ms_table *table, ms_bigtable_place *place_out,
+                       ms_status *st)
+{
+    ms_option_value endpoint;
+    ms_option_value key_file;
+    MS_TRY(get_not_blank(arena, table, "emulator-endpoint", &endpoint, st));
+    MS_TRY(get_not_blank(arena, table, "service-account-key-file", &key_file, st));
+    if (endpoint.has_value && key_file.has_value) {
+        ms_status_set(st, MS_OPTION_CONFLICT, key_file.span,
+                      "an emulator takes no credentials, so 'service-account-key-file' cannot go "
+                      "with 'emulator-endpoint'");
+        return ms_status_hint(st, "Leave one of them out.");
+    }
+    if (endpoint.has_value) {
+        MS_TRY(check_endpoint(&endpoint, st));
+        place_out->emulator_endpoint = endpoint.text;
+    }
+    if (key_file.has_value) {
+        place_out->key_file = key_file.text;
+    }
+    return MS_OK;
+}
+
 ms_rc msi_bt_options_common(ms_arena *arena, const ms_table *table,
                             msi_bt_common_options *options_out, ms_status *st)
 {
@@ -232,7 +287,7 @@ ms_rc msi_bt_options_common(ms_arena *arena, const ms_table *table,
     options_out->codec.null_literal = ms_arena_copy_str(arena, value.text);
     MS_TRY(get(table, "decode.trailing-bytes", &value, st));
     options_out->codec.rejects_tail = value.i64 != 0;
-    return MS_OK;
+    return get_place(arena, table, &options_out->place, st);
 }
 
 /* Scans. */
@@ -267,6 +322,9 @@ ms_rc msi_bt_options_scan(ms_arena *arena, const ms_table *table, msi_bt_scan_op
     MS_TRY(get_text(arena, table, "scan.row-range.end-open", &ranges.end_open, st));
     MS_TRY(get_text(arena, table, "scan.row-ranges", &ranges.ranges, st));
     MS_TRY(msi_bt_row_ranges_make(arena, &ranges, &options_out->ranges, st));
+    ms_option_value profile;
+    MS_TRY(get_not_blank(arena, table, "scan.app-profile-id", &profile, st));
+    options_out->app_profile = profile.text;
     return get_parallelism(table, "scan.parallelism", &options_out->parallelism, st);
 }
 
@@ -330,5 +388,7 @@ ms_rc msi_bt_options_sink(ms_arena *arena, const ms_table *table, msi_bt_sink_op
     if (options_out->creates) {
         options_out->gc_rule = make_gc_rule(arena, &max_versions, &max_age);
     }
+    MS_TRY(get_not_blank(arena, table, "sink.app-profile-id", &value, st));
+    options_out->app_profile = value.text;
     return get_parallelism(table, "sink.parallelism", &options_out->parallelism, st);
 }

@@ -12,6 +12,7 @@
 #include "bigtable/model/name.h"
 #include "connector/bigtable/codec.h"
 #include "connector/bigtable/row_ranges.h"
+#include "connector/bigtable/service.h"
 
 #define MSI_BT_OPTION_COUNT 84u
 
@@ -21,6 +22,7 @@ extern const ms_option_desc msi_bt_options[MSI_BT_OPTION_COUNT];
 typedef struct msi_bt_common_options {
     ms_bt_table_name destination;
     msi_bt_codec_options codec;
+    ms_bigtable_place place;
 } msi_bt_common_options;
 
 typedef struct msi_bt_sink_options {
@@ -28,11 +30,13 @@ typedef struct msi_bt_sink_options {
     bool creates;                 /* sink.create-disposition = create-if-needed */
     const ms_bt_gc_rule *gc_rule; /* of the families it creates; NULL when it creates none */
     uint32_t parallelism;         /* 0: the job's */
+    ms_str app_profile;           /* empty: the instance's default */
 } msi_bt_sink_options;
 
 typedef struct msi_bt_scan_options {
     ms_bt_ranges ranges;
     uint32_t parallelism; /* 0: the job's */
+    ms_str app_profile;   /* empty: the instance's default */
 } msi_bt_scan_options;
 
 /* Checks the whole list: unknown keys, what is not built, values that do not parse. */

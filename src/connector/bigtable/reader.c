@@ -111,6 +111,7 @@ static ms_rc open_split(bt_reader *self, ms_status *st)
     uint64_t limit = self->scan->limit;
     ms_bt_read_options options = {
         .table = self->scan->layout.destination,
+        .app_profile = self->scan->app_profile,
         .rows = ms_bt_row_set_make(&self->split),
         .filter = self->filter,
         .rows_limit = limit > INT64_MAX ? 0 : (int64_t)limit,

@@ -112,7 +112,7 @@ static ms_rc scan_describe(const ms_scan *scan, ms_buf *out, ms_status *st)
 static ms_rc scan_prepare(const ms_scan *scan, ms_status *st)
 {
     const msi_bt_scan *self = (const msi_bt_scan *)scan;
-    return self->service->open(self->service, false, self->client, st);
+    return self->service->open(self->service, &self->place, false, self->client, st);
 }
 
 const ms_bt_filter *msi_bt_scan_filter(ms_arena *arena, const msi_bt_scan *scan)
@@ -164,7 +164,9 @@ ms_rc msi_bt_scan_create(const ms_connector *connector, const ms_table *table, m
                            .changelog = MS_CHANGELOG_INSERT};
     self->arena = env->arena;
     self->ranges = options.ranges;
+    self->app_profile = options.app_profile;
     self->limit = UINT64_MAX;
+    self->place = common.place;
     self->service = env->service;
     self->client = ms_arena_new(env->arena, ms_bt_client *);
     uint32_t count = self->layout.schema.column_count;

@@ -25,6 +25,8 @@ typedef struct msi_bt_scan {
     uint32_t *columns; /* of the stored schema, one a column of the output */
     ms_bt_ranges ranges;
     uint64_t limit; /* rows that are enough; UINT64_MAX: all */
+    ms_str app_profile;
+    ms_bigtable_place place;
     ms_bigtable_service *service;
     ms_bt_client **client; /* filled by prepare, though the scan is const then */
 } msi_bt_scan;

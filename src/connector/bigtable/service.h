@@ -10,16 +10,23 @@
 
 #include "bigtable/client/client.h"
 
+/* What a table says of where it is; empty texts: nothing, the session decides. At most one is set. */
+typedef struct ms_bigtable_place {
+    ms_str emulator_endpoint; /* "host:port" */
+    ms_str key_file;          /* of a service account, for Cloud */
+} ms_bigtable_place;
+
 typedef struct ms_bigtable_service ms_bigtable_service;
 struct ms_bigtable_service {
     /*
-     * The client, made on first use: opens the embedded store, which may block. Called from prepare
-     * of a scan (for_write false) or sink, and by commands. Only for_write makes a store where
-     * there is none. Errors: MS_DATA_DIR_IN_USE, MS_IO_ERROR, MS_BIGTABLE_NOT_FOUND when there is
-     * no store to read, MS_NOT_SUPPORTED for backends that are not built.
+     * The client of a place, made on first use: opens the embedded store, which may block, or reads
+     * credentials. Called from prepare of a scan (for_write false) or sink, and by commands. Only
+     * for_write makes a store where there is none. Errors: MS_DATA_DIR_IN_USE, MS_IO_ERROR,
+     * MS_BIGTABLE_NOT_FOUND when there is no store to read, MS_INVALID_OPTION for an address or a
+     * key file that cannot be used.
      */
-    ms_rc (*open)(ms_bigtable_service *service, bool for_write, ms_bt_client **client_out,
-                  ms_status *st);
+    ms_rc (*open)(ms_bigtable_service *service, const ms_bigtable_place *place, bool for_write,
+                  ms_bt_client **client_out, ms_status *st);
 };
 
 #endif

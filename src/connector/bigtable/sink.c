@@ -33,7 +33,7 @@ static ms_rc sink_describe(const ms_sink *sink, ms_buf *out, ms_status *st)
 static ms_rc sink_prepare(const ms_sink *sink, ms_status *st)
 {
     const msi_bt_sink *self = (const msi_bt_sink *)sink;
-    return self->service->open(self->service, true, self->client, st);
+    return self->service->open(self->service, &self->place, true, self->client, st);
 }
 
 static ms_rc sink_committer_create(const ms_sink *sink, const ms_task_env *env,
@@ -115,6 +115,7 @@ ms_rc msi_bt_sink_create(const ms_connector *connector, const ms_table *table, m
                            .input = self->layout.schema,
                            .guarantee = MS_AT_LEAST_ONCE,
                            .parallelism = self->options.parallelism};
+    self->place = common.place;
     self->service = env->service;
     self->client = ms_arena_new(env->arena, ms_bt_client *);
     *sink_out = &self->sink;

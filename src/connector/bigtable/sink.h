@@ -18,6 +18,7 @@ typedef struct msi_bt_sink {
     ms_sink sink;
     msi_bt_layout layout;
     msi_bt_sink_options options;
+    ms_bigtable_place place;
     ms_bigtable_service *service;
     ms_bt_client **client; /* filled by prepare, though the sink is const then */
 } msi_bt_sink;

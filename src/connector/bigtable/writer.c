@@ -62,6 +62,7 @@ struct bt_writer {
     ms_writer writer;
     ms_bt_client *client;
     ms_bt_table_name destination;
+    ms_str app_profile;
     ms_arena arena;
     ms_waker waker;
     ms_mailbox *mailbox;
@@ -109,6 +110,7 @@ static ms_rc create_request(bt_writer *self, request **request_out, ms_status *s
     request *r = ms_mem_calloc(1, sizeof(*r));
     r->writer = self;
     ms_bt_mutate_rows_init(&r->call, self->mailbox, request_done, r);
+    r->call.call.app_profile = self->app_profile;
     ms_bt_mutation_batch_init(&r->mutations, MS_BT_LIMIT_BATCH_BYTES);
     if (msi_bt_encoder_adopt(self->encoder, &r->mutations, st) != MS_OK) {
         destroy_request(r);
@@ -556,6 +558,7 @@ ms_rc msi_bt_writer_create(const ms_sink *sink, const ms_task_env *env, ms_write
     ms_arena_init(&self->arena, 0);
     self->client = *given->client;
     self->destination = msi_bt_destination_copy(&self->arena, &given->layout.destination);
+    self->app_profile = ms_arena_copy_str(&self->arena, given->options.app_profile);
     self->sink_creates = given->options.creates;
     self->waker = env->waker;
     self->mailbox = env->mailbox;
