@@ -182,17 +182,14 @@ static inline bool naive_same(unsigned char a, unsigned char b, bool nocase)
 
 static inline bool naive_takes(const naive_regex *t, unsigned char c, bool nocase, bool dotall)
 {
-    switch (t->kind) {
-    case NAIVE_ANY:
-        return true;
-    case NAIVE_DOT:
-        return dotall || c != '\n';
-    case NAIVE_BYTE:
-        return naive_same(c, t->byte, nocase);
-    default:
-        return (naive_same(c, t->class[0], nocase) || naive_same(c, t->class[1], nocase) ||
-                naive_same(c, t->class[2], nocase)) != t->is_negated;
+    if (t->kind == NAIVE_ANY || t->kind == NAIVE_DOT) {
+        return t->kind == NAIVE_ANY || dotall || c != '\n';
     }
+    if (t->kind == NAIVE_BYTE) {
+        return naive_same(c, t->byte, nocase);
+    }
+    return (naive_same(c, t->class[0], nocase) || naive_same(c, t->class[1], nocase) ||
+            naive_same(c, t->class[2], nocase)) != t->is_negated;
 }
 
 /* The positions, as bits, at which a match can end that starts at one of those given. */
@@ -466,9 +463,18 @@ static inline bool naive_keeps(const naive *n, const ms_bt_filter *filter, const
         return index < (size_t)filter->count;
     case MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT:
         return naive_place_in_column(in, index) < (size_t)filter->count;
-    default:
+    case MS_BT_FILTER_PASS_ALL:
+    case MS_BT_FILTER_STRIP_VALUE:
+    case MS_BT_FILTER_APPLY_LABEL:
         return true;
+    case MS_BT_FILTER_CHAIN:
+    case MS_BT_FILTER_INTERLEAVE:
+    case MS_BT_FILTER_CONDITION:
+    case MS_BT_FILTER_SINK:
+    case MS_BT_FILTER_COUNT:
+        break;
     }
+    abort();
 }
 
 static inline naive_cells naive_apply(naive *n, const ms_bt_filter *filter, const naive_cells *in);
