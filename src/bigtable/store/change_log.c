@@ -180,6 +180,9 @@ void msi_log_touch_table(ms_bt_store *store, uint32_t table)
 void msi_log_publish(ms_bt_store *store)
 {
     msi_touched *touched = &store->commit.log->touched;
+    if (touched->count == 0 && store->commit.last_micros == msi_store_safe_micros(store)) {
+        return;
+    }
     /* Order release: pairs with msi_store_safe_micros. Who sees the time sees the catalog and the
      * records up to it. */
     atomic_store_explicit(&store->safe_micros, store->commit.last_micros, memory_order_release);

@@ -56,10 +56,10 @@ struct msi_change_read {
     msi_change_read *after;
     msi_change_read *next_woken;
     fill_state state;
-    bool is_signaled; /* something was published while the fill ran */
-    bool is_canceled; /* by its consumer */
-    bool wants_safe;  /* its time has come; it waits for the safe time to advance */
-    uint32_t table;   /* what it waits for; 0: not known yet */
+    bool is_signaled;     /* something was published while the fill ran */
+    bool is_canceled;     /* by its consumer */
+    int64_t wants_micros; /* its time has come, and it waits for the safe time to be so; 0: not */
+    uint32_t table;       /* what it waits for; 0: not known yet */
     uint32_t tablet;
     int64_t due_ns; /* when it has something to say in any case */
 };
@@ -290,7 +290,8 @@ static ms_bt_code open_at_time(msi_change_read *read, const msi_table *table, in
                                ms_bt_status *bt)
 {
     int64_t start = read->attempt->options->start_micros;
-    if (start < 0 || start > ms_env_wall_us()) {
+    /* Commits may be ahead of the clock. */
+    if (start < 0 || (start > ms_env_wall_us() && start > safe_micros)) {
         return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
                                 "Error in field 'start_time' : must not be in the future");
     }
@@ -746,6 +747,9 @@ static void run_fill(ms_iojob *job)
 
 static bool is_touched(const msi_change_read *read, const msi_touched *touched)
 {
+    if (touched == NULL) {
+        return read->wants_micros != 0;
+    }
     if (touched->is_full || (read->table == 0 && touched->count > 0)) {
         return true;
     }
@@ -762,12 +766,15 @@ void msi_change_wake(ms_bt_store *store, const msi_touched *touched)
 {
     msi_waiting *waiting = &store->waiting;
     msi_change_read *woken = NULL;
+    int64_t safe_micros = msi_store_safe_micros(store);
     ms_mutex_lock(&waiting->mutex);
     for (msi_change_read *read = waiting->first; read != NULL; read = read->after) {
-        bool is_hit = read->wants_safe || is_touched(read, touched);
+        bool has_time =
+            read->wants_micros != 0 && (touched == NULL || safe_micros >= read->wants_micros);
+        bool is_hit = has_time || is_touched(read, touched);
         if (is_hit && read->state == FILL_WAITING) {
-            read->had_advance = read->had_advance || read->wants_safe;
-            read->wants_safe = false;
+            read->had_advance = read->had_advance || has_time;
+            read->wants_micros = 0;
             read->state = FILL_RUNNING;
             read->next_woken = woken;
             woken = read;
@@ -786,15 +793,16 @@ void msi_change_wake(ms_bt_store *store, const msi_touched *touched)
 bool msi_change_take_due(ms_bt_store *store, int64_t now_ns, int64_t *next_ns_out)
 {
     msi_waiting *waiting = &store->waiting;
+    int64_t now_micros = ms_env_wall_us();
     bool any = false;
     *next_ns_out = INT64_MAX;
     ms_mutex_lock(&waiting->mutex);
     for (msi_change_read *read = waiting->first; read != NULL; read = read->after) {
-        if (read->state != FILL_WAITING || read->wants_safe) {
+        if (read->state != FILL_WAITING || read->wants_micros != 0) {
             continue;
         }
         if (read->due_ns <= now_ns) {
-            read->wants_safe = true;
+            read->wants_micros = now_micros > 0 ? now_micros : 1;
             any = true;
         } else if (read->due_ns < *next_ns_out) {
             *next_ns_out = read->due_ns;

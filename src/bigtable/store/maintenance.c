@@ -105,8 +105,7 @@ static void advance_finished(ms_bt_call *call)
 {
     /* Also when the store takes no writes, and for those who came while this one was under way. */
     msi_maintenance *m = maintenance_of(call);
-    static const msi_touched nothing;
-    msi_change_wake(m->store, &nothing);
+    msi_change_wake(m->store, NULL);
     end_chore(m, &m->advance.is_under_way);
 }
 

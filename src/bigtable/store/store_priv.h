@@ -268,7 +268,8 @@ typedef struct msi_touched {
 
 /* change_read.c */
 
-/* Wakes the readers that wait for what was touched, or for the safe time alone. Thread: any. */
+/* Wakes the readers that wait for what was touched, or for a time that is safe by now; NULL wakes
+ * all who wait for a time. Thread: any. */
 void msi_change_wake(ms_bt_store *store, const msi_touched *touched);
 
 /* Are there readers that have something to say by now? They wait for msi_change_wake.
