@@ -90,7 +90,7 @@ static ms_rc undefined(const ms_catalog *catalog, ms_str name, bool is_view, ms_
                   is_view ? "view" : "table", MS_STR_ARG(name));
     ms_str near = ms_catalog_nearest(catalog, name);
     if (near.bytes > 0) {
-        ms_status_hint(st, "Perhaps you meant \"%.*s\".", MS_STR_ARG(near));
+        ms_status_hint(st, "Did you mean \"%.*s\"?", MS_STR_ARG(near));
     }
     return st->code;
 }

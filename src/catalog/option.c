@@ -215,8 +215,7 @@ static ms_rc check_entry(const ms_option_list *list, const ms_option *entry,
                       MS_STR_ARG(entry->key));
         const char *near = ms_option_nearest(descs, desc_count, key);
         if (near != NULL) {
-            return ms_status_hint(st, "Perhaps you meant \"%.*s%s\".", MS_STR_ARG(list->prefix),
-                                  near);
+            return ms_status_hint(st, "Did you mean \"%.*s%s\"?", MS_STR_ARG(list->prefix), near);
         }
         return st->code;
     }

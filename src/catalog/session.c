@@ -221,7 +221,7 @@ static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status
     ms_status_set(st, MS_UNKNOWN_OPTION, span, "there is no setting \"%.*s\"", MS_STR_ARG(key));
     const char *near = ms_option_nearest(known, MS_SETTING_COUNT, key);
     if (near != NULL) {
-        ms_status_hint(st, "Perhaps you meant \"%s\".", near);
+        ms_status_hint(st, "Did you mean \"%s\"?", near);
     }
     return st->code;
 }

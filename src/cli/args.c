@@ -86,7 +86,7 @@ static bool unknown_flag(msi_args *args, ms_str name)
 {
     const char *near = nearest_flag(args->command, name);
     if (near != NULL) {
-        msi_usage_error(args->command, "there is no option \"%.*s\"; perhaps you meant \"%s\"",
+        msi_usage_error(args->command, "there is no option \"%.*s\"; did you mean \"%s\"?",
                         MS_STR_ARG(name), near);
     } else {
         msi_usage_error(args->command, "there is no option \"%.*s\"", MS_STR_ARG(name));

@@ -331,7 +331,7 @@ ms_rc ms_build_field(ms_expr_builder *b, const ms_expr *row, ms_str name, ms_spa
     ms_status_set(b->st, MS_UNDEFINED_COLUMN, span, "field \"%.*s\" does not exist in %.*s",
                   MS_STR_ARG(name), MS_STR_ARG(ms_type_text_bare(b->arena, type)));
     if (nearest.ptr != NULL) {
-        ms_status_hint(b->st, "Did you mean %.*s?", MS_STR_ARG(nearest));
+        ms_status_hint(b->st, "Did you mean \"%.*s\"?", MS_STR_ARG(nearest));
     }
     return b->st->code;
 }

@@ -195,8 +195,7 @@ static void set_near(ms_parser *p)
     if (is_misspelt_alias(p)) {
         ms_status_set(p->st, MS_SYNTAX_ERROR, p->bare_alias.span,
                       "syntax error at or near \"%.*s\"", MS_STR_ARG(cut_near(p->bare_alias.text)));
-        ms_status_hint(p->st, "Perhaps you meant %s.",
-                       ms_keyword_text(find_clause(p->bare_alias.text)));
+        ms_status_hint(p->st, "Did you mean %s?", ms_keyword_text(find_clause(p->bare_alias.text)));
         return;
     }
     if (msi_parse_at(p, MS_TOKEN_END)) {
@@ -209,7 +208,7 @@ static void set_near(ms_parser *p)
     bool is_word = msi_parse_at(p, MS_TOKEN_WORD);
     ms_keyword clause = is_word ? find_clause(p->token.text) : MS_KEYWORD_NONE;
     if (clause != MS_KEYWORD_NONE) {
-        ms_status_hint(p->st, "Perhaps you meant %s.", ms_keyword_text(clause));
+        ms_status_hint(p->st, "Did you mean %s?", ms_keyword_text(clause));
     }
     if (msi_parse_at(p, MS_TOKEN_HINT_START)) {
         ms_status_hint(p->st, "Hints stand behind SELECT and behind the name of a table, before "
@@ -285,8 +284,7 @@ ms_rc msi_parse_expect_word(ms_parser *p, ms_keyword word)
     bool is_unknown = msi_parse_at(p, MS_TOKEN_WORD) && p->token.keyword == MS_KEYWORD_NONE;
     bool is_near = is_unknown && measure_misspelling(p->token.text, word) < 3;
     msi_parse_fail(p, "%s", ms_keyword_text(word));
-    return is_near ? ms_status_hint(p->st, "Perhaps you meant %s.", ms_keyword_text(word))
-                   : p->st->code;
+    return is_near ? ms_status_hint(p->st, "Did you mean %s?", ms_keyword_text(word)) : p->st->code;
 }
 
 /* True when the token could begin another item of a list: then it is the comma that is missing. */

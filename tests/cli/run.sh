@@ -156,7 +156,7 @@ case_run_takes_one_script() {
 }
 case_unknown_option_names_the_nearest() {
     ms run a.sql --pararelism 2
-    usage_error 'there is no option "--pararelism"; perhaps you meant "--parallelism"'
+    usage_error 'there is no option "--pararelism"; did you mean "--parallelism"?'
     ms run a.sql --xyzzyxyzzy
     usage_error 'there is no option "--xyzzyxyzzy"'
     ms check a.sql --resume
@@ -324,7 +324,7 @@ case_syntax_error_anywhere_runs_nothing() {
     script 'SELECT 1 AS a;\nSELEC 2;\n'
     status_is 1
     out_is ''
-    err_is 'error[SYNTAX_ERROR]: syntax error at or near "SELEC"\ns.sql:2:1\n  SELEC 2;\n  ^^^^^\ndetail: expected a statement\nhint: Perhaps you meant SELECT.\n'
+    err_is 'error[SYNTAX_ERROR]: syntax error at or near "SELEC"\ns.sql:2:1\n  SELEC 2;\n  ^^^^^\ndetail: expected a statement\nhint: Did you mean SELECT?\n'
 }
 case_binding_error_stops_at_its_statement() {
     script 'SELECT 1 AS a;\nSELECT b FROM nope;\nSELECT 3 AS c;\n'

@@ -65,7 +65,7 @@ static void dropping_needs_the_right_sort_and_name(void **state)
     assert_int_equal(
         ms_catalog_drop(catalog, ms_str_lit("quake"), true, false, false, ms_span_none, &st),
         MS_UNDEFINED_TABLE);
-    assert_string_equal(st.hint, "Perhaps you meant \"quakes\".");
+    assert_string_equal(st.hint, "Did you mean \"quakes\"?");
     ms_status_clear(&st);
     assert_int_equal(
         ms_catalog_drop(catalog, ms_str_lit("quake"), true, false, true, ms_span_none, &st), MS_OK);

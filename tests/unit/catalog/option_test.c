@@ -114,7 +114,7 @@ static void a_misspelt_key_gets_the_nearest_as_hint(void **state)
     (void)state;
     ms_status st = {0};
     assert_int_equal(check_one("number-of-row", "1", &st), MS_UNKNOWN_OPTION);
-    assert_string_equal(st.hint, "Perhaps you meant \"number-of-rows\".");
+    assert_string_equal(st.hint, "Did you mean \"number-of-rows\"?");
 }
 
 static bool takes_json(void *arg, ms_str key)
@@ -164,7 +164,7 @@ static void prefixed_keys_stand_in_messages_as_they_were_written(void **state)
         {"x.fields.a.kind", "all", MS_INVALID_OPTION,
          "option \"x.fields.a.kind\" cannot be \"all\"", "It takes one of: random|sequence."},
         {"x.scan.mod", "bounded", MS_UNKNOWN_OPTION, "format \"x\" has no option \"x.scan.mod\"",
-         "Perhaps you meant \"x.scan.mode\"."},
+         "Did you mean \"x.scan.mode\"?"},
         {"x.later", "1", MS_NOT_SUPPORTED,
          "option \"x.later\" of format \"x\" is not supported yet", "Use another."},
         {"x.on", "true", MS_MISSING_OPTION, "format \"x\" needs the option \"x.connector\"", ""},

@@ -66,7 +66,7 @@ static void keys_fall_into_four_classes(void **state)
     assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "parallelism.defalt", "1", &note, &st),
                      MS_UNKNOWN_OPTION);
     assert_string_equal(st.message, "there is no setting \"parallelism.defalt\"");
-    assert_string_equal(st.hint, "Perhaps you meant \"parallelism.default\".");
+    assert_string_equal(st.hint, "Did you mean \"parallelism.default\"?");
     assert_int_equal(st.span.start, 1);
     ms_settings_destroy(settings);
 }

@@ -239,7 +239,7 @@ static void fields_are_found_by_exact_name(void **state)
     check(out, "$0.magnitude");
     assert_int_equal(ms_build_field(&f.build, row, ms_str_lit("Magnitude"), (ms_span){5, 6}, &out),
                      MS_UNDEFINED_COLUMN);
-    assert_string_equal(f.st.hint, "Did you mean magnitude?");
+    assert_string_equal(f.st.hint, "Did you mean \"magnitude\"?");
     ms_status_clear(&f.st);
     row = column(0, "ROW<`a` INT NOT NULL>");
     assert_int_equal(ms_build_field(&f.build, row, ms_str_lit("a"), (ms_span){5, 6}, &out), MS_OK);

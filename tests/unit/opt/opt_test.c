@@ -32,7 +32,7 @@ static const refusal refusals[] = {
     {"SELECT a FROM t /*+ OPTIONS('bounded' = 'maybe') */", MS_INVALID_OPTION, "'maybe'",
      "option \"bounded\" cannot be \"maybe\": it takes true or false", ""},
     {"SELECT a FROM t /*+ OPTIONS('boundd' = 'true') */", MS_UNKNOWN_OPTION, "'boundd'",
-     "connector \"fake\" has no option \"boundd\"", "Perhaps you meant \"bounded\"."},
+     "connector \"fake\" has no option \"boundd\"", "Did you mean \"bounded\"?"},
     {"SELECT a FROM t /*+ OPTIONS('parallelism' = '999') */", MS_INVALID_OPTION, "'999'",
      "option \"parallelism\" cannot be \"999\": it must be from 0 to 128", ""},
     {"INSERT INTO o /*+ OPTIONS('takes' = 'what') */ SELECT 1, 2", MS_INVALID_OPTION, "'what'",

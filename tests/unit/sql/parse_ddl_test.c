@@ -159,7 +159,7 @@ static const error_case errors[] = {
                                "  CREATE TALBE t (a INT)\n"
                                "         ^^^^^\n"
                                "detail: expected TABLE or VIEW\n"
-                               "hint: Perhaps you meant TABLE.\n"},
+                               "hint: Did you mean TABLE?\n"},
     {"CREATE OR REPLACE TABLE t (a INT)", "NOT_SUPPORTED: CREATE OR REPLACE is not supported\n"
                                           "t:1:1\n"
                                           "  CREATE OR REPLACE TABLE t (a INT)\n"

@@ -15,31 +15,31 @@ static const error_case errors[] = {
                         "  SELECT a FORM t\n"
                         "           ^^^^\n"
                         "detail: expected \",\" or FROM\n"
-                        "hint: Perhaps you meant FROM.\n"},
+                        "hint: Did you mean FROM?\n"},
     {"SELECT * FORM t", "SYNTAX_ERROR: syntax error at or near \"FORM\"\n"
                         "t:1:10\n"
                         "  SELECT * FORM t\n"
                         "           ^^^^\n"
                         "detail: expected \",\" or FROM\n"
-                        "hint: Perhaps you meant FROM.\n"},
+                        "hint: Did you mean FROM?\n"},
     {"SELECT a FROM t WERE x = 1", "SYNTAX_ERROR: syntax error at or near \"WERE\"\n"
                                    "t:1:17\n"
                                    "  SELECT a FROM t WERE x = 1\n"
                                    "                  ^^^^\n"
                                    "detail: expected the end of the statement\n"
-                                   "hint: Perhaps you meant WHERE.\n"},
+                                   "hint: Did you mean WHERE?\n"},
     {"SELECT a FROM t GRUOP BY a", "SYNTAX_ERROR: syntax error at or near \"GRUOP\"\n"
                                    "t:1:17\n"
                                    "  SELECT a FROM t GRUOP BY a\n"
                                    "                  ^^^^^\n"
                                    "detail: expected the end of the statement\n"
-                                   "hint: Perhaps you meant GROUP.\n"},
+                                   "hint: Did you mean GROUP?\n"},
     {"SELCT 1", "SYNTAX_ERROR: syntax error at or near \"SELCT\"\n"
                 "t:1:1\n"
                 "  SELCT 1\n"
                 "  ^^^^^\n"
                 "detail: expected a statement\n"
-                "hint: Perhaps you meant SELECT.\n"},
+                "hint: Did you mean SELECT?\n"},
     {"SELECT a b c FROM t", "SYNTAX_ERROR: syntax error at or near \"c\"\n"
                             "t:1:12\n"
                             "  SELECT a b c FROM t\n"

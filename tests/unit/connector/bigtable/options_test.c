@@ -172,7 +172,7 @@ static void a_misspelled_key_gets_the_nearest_as_hint(void **state)
     maker_option(&m, "scan.row-prefx", "a");
     ms_status st = {0};
     assert_int_equal(plan(&m, SCAN, &st), MS_UNKNOWN_OPTION);
-    assert_string_equal(st.hint, "Perhaps you meant \"scan.row-prefix\".");
+    assert_string_equal(st.hint, "Did you mean \"scan.row-prefix\"?");
     ms_arena_release(&arena);
 }
 

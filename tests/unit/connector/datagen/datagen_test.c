@@ -268,7 +268,7 @@ static void mistakes_are_refused(void **state)
     ms_status_clear(&f->st);
     f->options[5].key = ms_str_lit("row-per-second");
     assert_int_equal(plan(f), MS_UNKNOWN_OPTION);
-    assert_string_equal(f->st.hint, "Perhaps you meant \"rows-per-second\".");
+    assert_string_equal(f->st.hint, "Did you mean \"rows-per-second\"?");
     ms_status_clear(&f->st);
     f->options[5].key = ms_str_lit("scan.watermark.idle-timeout");
     assert_int_equal(plan(f), MS_NOT_SUPPORTED);

@@ -318,7 +318,7 @@ static void options_are_checked(void **state)
     ms_status_clear(&f->st);
     f->options[1].key = ms_str_lit("standard-eror");
     assert_int_equal(plan(f), MS_UNKNOWN_OPTION);
-    assert_string_equal(f->st.hint, "Perhaps you meant \"standard-error\".");
+    assert_string_equal(f->st.hint, "Did you mean \"standard-error\"?");
     ms_status_clear(&f->st);
     f->options[1] = (ms_option){.key = ms_str_lit("sink.parallelism"), .value = ms_str_lit("4")};
     assert_int_equal(plan(f), MS_OK);
