@@ -26,6 +26,7 @@
  *              ^^^^
  *
  *     # origin: reasoned                   of the next record, where it is not the file's
+ *     # exempt crash: a reason             the jobs of the next record are not interrupted
  *     query                                query csv, query tableau, query changelog
  *     SELECT a FROM t
  *     ----
@@ -69,6 +70,7 @@ typedef struct slt_record {
     ms_str body;        /* the SQL, or the contents of a file */
     ms_str expected;    /* with a line feed behind every line */
     ms_str origin;      /* of what is expected */
+    bool exempt_crash;  /* its jobs are not interrupted */
     size_t expected_at; /* where in the file the expectation begins and ends, for updating */
     size_t expected_end;
 } slt_record;

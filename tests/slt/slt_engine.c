@@ -188,7 +188,8 @@ static ms_rc run_statement(slt_run *r, const slt_record *record, uint32_t statem
 /* True when the statement is a job to be interrupted. */
 static bool is_torn(const slt_run *r, const slt_record *record)
 {
-    if (r->mode->tear == SLT_TEAR_NONE || r->is_counting || record->kind != SLT_STATEMENT) {
+    if (r->mode->tear == SLT_TEAR_NONE || r->is_counting || record->kind != SLT_STATEMENT ||
+        record->exempt_crash) {
         return false;
     }
     uint64_t rows = r->job_rows[r->statement_no];

@@ -17,7 +17,9 @@ typedef struct reader {
     ms_arena *arena;
     size_t at;
     uint32_t line;
-    ms_str origin; /* of the next record, when it has one of its own */
+    /* Of the next record. */
+    ms_str origin; /* when it has one of its own */
+    bool exempt_crash;
 } reader;
 
 /* The next line without its line feed; false at the end. */
@@ -150,7 +152,9 @@ static bool header_line(reader *r, ms_str line)
         return take_origin(rest, is_header_of_record(r) ? &r->origin : &file->origin);
     }
     if (is_header_of_record(r)) {
-        return true;
+        bool is_exempt = take_prefix(text, "exempt crash:", &rest);
+        r->exempt_crash |= is_exempt;
+        return !is_exempt || rest.bytes > 0;
     }
     if (take_prefix(text, "compare:", &rest)) {
         file->compare_rows = ms_str_equals(rest, ms_str_lit("rows"));
@@ -209,7 +213,9 @@ static bool read_record(reader *r, ms_str line)
     slt_record *record = &file->records[file->record_count++];
     record->line = r->line;
     record->origin = r->origin.bytes > 0 ? r->origin : file->origin;
+    record->exempt_crash = r->exempt_crash;
     r->origin = (ms_str){0};
+    r->exempt_crash = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         ms_str word = ms_str_cstr(kinds[i].word);
         if (!ms_str_starts_with(line, word)) {
