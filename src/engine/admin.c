@@ -4,24 +4,15 @@
  * own and waits on it: these functions run on the session's thread, never on a worker.
  */
 /* tidy: no-unit-test: the tests of the command line run it on the embedded store */
-#include "engine/engine_priv.h"
+#include "engine/admin.h"
 
-#include "bigtable/client/admin.h"
 #include "millstream/bigtable.h"
 
 #include <inttypes.h>
 
 #define LINE_BYTES_MAX (512u << 20)
 
-typedef struct admin {
-    ms_parker parker;
-    ms_mailbox mailbox;
-    ms_arena arena;
-    ms_bt_client *client;
-    ms_bt_table_name name;
-} admin;
-
-static void done(ms_bt_call *call, void *arg)
+void msi_admin_done(ms_bt_call *call, void *arg)
 {
     (void)call;
     (void)arg; /* ms_bt_call_wait sees it */
@@ -32,7 +23,7 @@ static void woken(void *arg)
     (void)arg; /* ms_bt_read_wait polls */
 }
 
-static ms_rc admin_init(admin *a, ms_session *session, bool for_write, ms_status *st)
+ms_rc msi_admin_init(msi_admin *a, ms_session *session, bool for_write, ms_status *st)
 {
     ms_parker_init(&a->parker);
     ms_mailbox_init(&a->mailbox, &a->parker);
@@ -43,14 +34,14 @@ static ms_rc admin_init(admin *a, ms_session *session, bool for_write, ms_status
     return bigtable->service.open(&bigtable->service, &anywhere, for_write, &a->client, st);
 }
 
-static void admin_release(admin *a)
+void msi_admin_release(msi_admin *a)
 {
     ms_arena_release(&a->arena);
     ms_mailbox_release(&a->mailbox);
 }
 
 /* Splits PROJECT/INSTANCE[/TABLE]. */
-static ms_rc parse_path(ms_str path, bool with_table, ms_bt_table_name *name_out, ms_status *st)
+ms_rc msi_admin_path(ms_str path, bool with_table, ms_bt_table_name *name_out, ms_status *st)
 {
     ms_str parts[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
     size_t wanted = with_table ? 3 : 2;
@@ -78,64 +69,10 @@ static ms_rc parse_path(ms_str path, bool with_table, ms_bt_table_name *name_out
                : ms_bt_status_report(&bt, st, "\"%.*s\" is no valid name", MS_STR_ARG(path));
 }
 
-/* Making. */
-
-static const ms_bt_gc_rule *gc_rule(ms_arena *arena, const ms_bigtable_family *family)
-{
-    const ms_bt_gc_rule *rules[2];
-    size_t count = 0;
-    if (family->max_versions > 0) {
-        rules[count++] = ms_bt_gc_rule_max_versions(arena, (int32_t)family->max_versions);
-    }
-    if (family->max_age_ms > 0) {
-        rules[count++] = ms_bt_gc_rule_max_age(arena, family->max_age_ms * 1000);
-    }
-    return count == 0 ? NULL : count == 1 ? rules[0] : ms_bt_gc_rule_union(arena, rules, 2);
-}
-
-static ms_rc create_table(admin *a, const ms_bigtable_family *families, uint32_t count,
-                          ms_status *st)
-{
-    ms_bt_family *list = ms_arena_array(&a->arena, ms_bt_family, count);
-    for (uint32_t i = 0; i < count; i++) {
-        list[i] =
-            (ms_bt_family){families[i].name, MS_BT_VALUE_RAW, gc_rule(&a->arena, &families[i])};
-    }
-    ms_bt_table table = {.name = a->name, .families = list, .family_count = count};
-    ms_bt_table_call call;
-    ms_bt_table_call_init(&call, &a->mailbox, done, NULL);
-    call.name = a->name;
-    call.table = &table;
-    ms_bt_client_create_table(a->client, &call);
-    ms_bt_call_wait(&call.call, &a->parker);
-    ms_rc rc = MS_OK;
-    if (call.call.status.code == MS_BT_ALREADY_EXISTS) {
-        rc = ms_status_set(st, MS_DUPLICATE_TABLE, ms_span_none, "table \"%.*s\" exists already",
-                           MS_STR_ARG(a->name.table));
-    } else if (!ms_bt_status_is_ok(&call.call.status)) {
-        rc = ms_bt_status_report(&call.call.status, st, "could not create table \"%.*s\"",
-                                 MS_STR_ARG(a->name.table));
-    }
-    ms_bt_table_call_release(&call);
-    return rc;
-}
-
-ms_rc ms_bigtable_create_table(ms_session *session, ms_str path, const ms_bigtable_family *families,
-                               uint32_t family_count, ms_status *st)
-{
-    ms_bt_table_name name;
-    MS_TRY(parse_path(path, true, &name, st));
-    admin a = {.name = name};
-    ms_rc rc = admin_init(&a, session, true, st);
-    rc = rc == MS_OK ? create_table(&a, families, family_count, st) : rc;
-    admin_release(&a);
-    return rc;
-}
-
 /* Listing. */
 
-static ms_rc print_names(const admin *a, const ms_bt_table_call *call, ms_bigtable_write_fn write,
-                         void *arg, ms_status *st)
+static ms_rc print_names(const msi_admin *a, const ms_bt_table_call *call,
+                         ms_bigtable_write_fn write, void *arg, ms_status *st)
 {
     ms_buf line;
     ms_buf_init(&line, LINE_BYTES_MAX);
@@ -152,10 +89,10 @@ static ms_rc print_names(const admin *a, const ms_bt_table_call *call, ms_bigtab
     return rc;
 }
 
-static ms_rc list_tables(admin *a, ms_bigtable_write_fn write, void *arg, ms_status *st)
+static ms_rc list_tables(msi_admin *a, ms_bigtable_write_fn write, void *arg, ms_status *st)
 {
     ms_bt_table_call call;
-    ms_bt_table_call_init(&call, &a->mailbox, done, NULL);
+    ms_bt_table_call_init(&call, &a->mailbox, msi_admin_done, NULL);
     call.name = a->name;
     ms_bt_client_list_tables(a->client, &call);
     ms_bt_call_wait(&call.call, &a->parker);
@@ -172,11 +109,11 @@ ms_rc ms_bigtable_list(ms_session *session, ms_str path, ms_bigtable_write_fn wr
                        ms_status *st)
 {
     ms_bt_table_name name;
-    MS_TRY(parse_path(path, false, &name, st));
-    admin a = {.name = name};
-    ms_rc rc = admin_init(&a, session, false, st);
+    MS_TRY(msi_admin_path(path, false, &name, st));
+    msi_admin a = {.name = name};
+    ms_rc rc = msi_admin_init(&a, session, false, st);
     rc = rc == MS_OK ? list_tables(&a, write, arg, st) : rc;
-    admin_release(&a);
+    msi_admin_release(&a);
     return rc;
 }
 
@@ -188,7 +125,7 @@ static void closed(void *arg)
 }
 
 /* Calls on every page until the function stops it or the read ends. */
-static ms_rc scan(admin *a, const ms_bt_read_options *options,
+static ms_rc scan(msi_admin *a, const ms_bt_read_options *options,
                   ms_rc (*on_page)(void *arg, const ms_bt_page *page, bool *stop_out,
                                    ms_status *st),
                   void *arg, ms_status *st)
@@ -231,9 +168,9 @@ ms_rc ms_bigtable_count(ms_session *session, ms_str path, uint64_t *rows_out, ms
 {
     *rows_out = 0;
     ms_bt_table_name name;
-    MS_TRY(parse_path(path, true, &name, st));
-    admin a = {.name = name};
-    ms_rc rc = admin_init(&a, session, false, st);
+    MS_TRY(msi_admin_path(path, true, &name, st));
+    msi_admin a = {.name = name};
+    ms_rc rc = msi_admin_init(&a, session, false, st);
     if (rc == MS_OK) {
         const ms_bt_filter *keys_only[] = {ms_bt_filter_cells_per_row(&a.arena, 1),
                                            ms_bt_filter_strip_value(&a.arena)};
@@ -241,7 +178,7 @@ ms_rc ms_bigtable_count(ms_session *session, ms_str path, uint64_t *rows_out, ms
                                       .filter = ms_bt_filter_chain(&a.arena, keys_only, 2)};
         rc = scan(&a, &options, count_page, rows_out, st);
     }
-    admin_release(&a);
+    msi_admin_release(&a);
     return rc;
 }
 
@@ -286,11 +223,11 @@ ms_rc ms_bigtable_show(ms_session *session, ms_str path, ms_str prefix, uint64_t
                        ms_bigtable_write_fn write, void *arg, ms_status *st)
 {
     ms_bt_table_name name;
-    MS_TRY(parse_path(path, true, &name, st));
-    admin a = {.name = name};
+    MS_TRY(msi_admin_path(path, true, &name, st));
+    msi_admin a = {.name = name};
     show_state show = {.write = write, .arg = arg};
     ms_buf_init(&show.text, LINE_BYTES_MAX);
-    ms_rc rc = admin_init(&a, session, false, st);
+    ms_rc rc = msi_admin_init(&a, session, false, st);
     if (rc == MS_OK) {
         ms_bt_range range = ms_bt_range_prefix(prefix, &a.arena);
         ms_bt_read_options options = {
@@ -303,6 +240,6 @@ ms_rc ms_bigtable_show(ms_session *session, ms_str path, ms_str prefix, uint64_t
         rc = scan(&a, &options, show_page, &show, st);
     }
     ms_buf_release(&show.text);
-    admin_release(&a);
+    msi_admin_release(&a);
     return rc;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Admin commands of a session: a call at a time, waited for on a mailbox of its own.
+ *
+ * Private to this folder. Thread: the session's.
+ */
+#ifndef MS_ENGINE_ADMIN_H
+#define MS_ENGINE_ADMIN_H
+
+#include "bigtable/client/admin.h"
+#include "engine/engine_priv.h"
+
+typedef struct msi_admin {
+    ms_parker parker;
+    ms_mailbox mailbox;
+    ms_arena arena;
+    ms_bt_client *client;
+    ms_bt_table_name name;
+} msi_admin;
+
+/* Opens the session's Bigtable; release also after a failure. */
+ms_rc msi_admin_init(msi_admin *a, ms_session *session, bool for_write, ms_status *st) MS_MUST_USE;
+void msi_admin_release(msi_admin *a);
+
+/* Splits and checks PROJECT/INSTANCE[/TABLE]. */
+ms_rc msi_admin_path(ms_str path, bool with_table, ms_bt_table_name *name_out,
+                     ms_status *st) MS_MUST_USE;
+
+/* The done of calls that are waited for. */
+void msi_admin_done(ms_bt_call *call, void *arg);
+
+#endif
