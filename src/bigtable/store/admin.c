@@ -341,9 +341,13 @@ bool msi_admin_change(ms_bt_store *store, ms_bt_call *base, ms_status *st)
     ms_arena_init(&c.scratch, 0);
     ms_status refused = {0};
     msi_schema *next = prepare(&c, &refused);
-    if (next != NULL && shows_table(base->kind)) {
-        const msi_table *after = msi_schema_find(next, &call->name);
+    const msi_table *after =
+        next != NULL && c.before != NULL ? msi_schema_find(next, &call->name) : NULL;
+    if (after != NULL && shows_table(base->kind)) {
         call->table = ms_bt_table_copy(&call->answer, after->def);
+    }
+    if (base->kind == MS_BT_CALL_SPLIT_TABLET || base->kind == MS_BT_CALL_MERGE_TABLETS) {
+        call->count = after != NULL ? after->tablet_count : 0;
     }
     if (c.ends_readers && c.before != NULL) {
         msi_log_touch_table(store, c.before->id);
