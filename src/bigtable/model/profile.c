@@ -45,6 +45,11 @@ ms_bt_code ms_bt_profile_check(const ms_bt_profile *profile, ms_bt_status *bt)
                                 "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
                                 ms_bt_bytes_text(profile->id, text, sizeof(text)), ID_BYTES_MAX);
     }
+    if (profile->is_data_boost && profile->allows_transactions) {
+        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                                "Error in field 'data_boost_isolation_read_only' : Data Boost has "
+                                "no transactional writes");
+    }
     if (profile->routing == MS_BT_ROUTING_SINGLE_CLUSTER) {
         return profile->cluster.bytes > 0
                    ? MS_BT_OK

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading change streams. A reader is a place in the log and a range of rows; between fills it
- * holds nothing of the store, and a fill that finds nothing waits in a list, without a thread, until
- * the leader publishes something for its tablet, its heartbeat is due, or it is canceled.
+ * holds nothing of the store, and a fill that finds nothing waits in a list, without a thread,
+ * until the leader publishes something for its tablet, its heartbeat is due, or it is canceled.
  *
  * Every reader has a home: the tablet that its partition is, or lies in. When the home ends, the
  * stream closes, with a token for every tablet that took its place. Before its home a reader that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests of change streams and of administration: a clock that stands still, synchronous calls
- * on tables, and streams that are read as text.
+ * For tests of change streams and of administration: a clock that stands still, calls that wait,
+ * and streams that are read as text.
  *
  *     a{f:q@1000=v,-f:q[0,2000),-f}     a user's change of row a: a cell, deletes of a column, family
  *     gc a{-f:q[0,2000)}                garbage that was collected
