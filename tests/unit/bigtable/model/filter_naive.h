@@ -577,4 +577,103 @@ static inline naive_cells naive_row(naive *n, const ms_bt_filter *filter, const 
     return out;
 }
 
+/* Rows, and comparing them. */
+
+#define NAIVE_ROW_CELLS_MAX 12u
+
+/* The families of a table by their rank in order of names. */
+static inline uint32_t naive_family_at(const ms_bt_table *table, size_t rank)
+{
+    for (size_t i = 0; i < table->family_count; i++) {
+        size_t below = 0;
+        for (size_t j = 0; j < table->family_count; j++) {
+            below += ms_str_compare(table->families[j].name, table->families[i].name) < 0;
+        }
+        if (below == rank) {
+            return (uint32_t)i;
+        }
+    }
+    abort();
+}
+
+/* A row in order: by family name, qualifier, newest first, without duplicates. */
+static inline naive_cells naive_random_row(naive *n)
+{
+    naive_cells row = {ms_arena_array(n->arena, naive_cell, NAIVE_ROW_CELLS_MAX), 0};
+    unsigned columns = 1 + naive_pick(&n->choices, 2);
+    for (size_t f = 0; f < n->table->family_count; f++) {
+        ms_str qualifier = {NULL, 0};
+        for (unsigned c = 0; c < columns; c++) {
+            ms_str next = naive_text(n, c > 0, 2);
+            if (c > 0 && ms_str_compare(next, qualifier) <= 0) {
+                continue;
+            }
+            qualifier = next;
+            for (int64_t micros = 4; micros-- > 0 && row.count < NAIVE_ROW_CELLS_MAX;) {
+                if (naive_pick(&n->choices, 2) == 0) {
+                    row.list[row.count++] = (naive_cell){
+                        .family = naive_family_at(n->table, f),
+                        .qualifier = qualifier,
+                        .micros = micros,
+                        .value = naive_text(n, 0, 2),
+                    };
+                }
+            }
+        }
+    }
+    return row;
+}
+
+static inline ms_str naive_family_name(const naive *n, const naive_cell *cell)
+{
+    return n->table->families[cell->family].name;
+}
+
+/* By place in the row. */
+static inline int naive_compare_places(const naive *n, const naive_cell *a, const naive_cell *b)
+{
+    int order = ms_str_compare(naive_family_name(n, a), naive_family_name(n, b));
+    order = order != 0 ? order : ms_str_compare(a->qualifier, b->qualifier);
+    return order != 0 ? order : (a->micros < b->micros) - (a->micros > b->micros);
+}
+
+/* By everything. */
+static inline int naive_compare(const naive *n, const naive_cell *a, const naive_cell *b)
+{
+    int order = naive_compare_places(n, a, b);
+    order = order != 0 ? order : ms_str_compare(a->label, b->label);
+    return order != 0 ? order : ms_str_compare(a->value, b->value);
+}
+
+static inline bool naive_is_in_order(const naive *n, const naive_cells *cells)
+{
+    for (size_t i = 1; i < cells->count; i++) {
+        if (naive_compare_places(n, &cells->list[i - 1], &cells->list[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether two lists hold the same cells, in whatever order: the service promises none among copies
+ * of the same column and time. */
+static inline bool naive_same_cells(const naive *n, const naive_cells *a, const naive_cells *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    bool *is_taken = ms_arena_array(n->arena, bool, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        size_t j = 0;
+        while (j < b->count && (is_taken[j] || naive_compare(n, &a->list[i], &b->list[j]) != 0)) {
+            j++;
+        }
+        if (j == b->count) {
+            return false;
+        }
+        is_taken[j] = true;
+    }
+    return true;
+}
+
 #endif

@@ -3,22 +3,16 @@
  * Random filters on random rows, against a second, plain evaluator (filter_naive.h). Every filter
  * is run over whole rows, as a predicate, and cell by cell; the last with everything left out that
  * the program says does not matter, and with neighbors passed over as the verdicts allow.
- *
- * The service promises no order among copies of the same column and time, so results are compared
- * sorted by everything.
  */
 #include "testing.h"
 
 #include "bigtable/model/filter_naive.h"
 #include "bigtable/model/filter_run.h"
 
-#define CELLS_MAX 12u
-
 /* In no order, so that an index is not mistaken for a rank. */
 static const ms_bt_family families[] = {
     {.name = {"aB", 2}}, {.name = {"B", 1}}, {.name = {"a", 1}}};
 static const ms_str names[] = {{"aB", 2}, {"B", 1}, {"a", 1}};
-static const uint32_t by_name[] = {1, 2, 0};
 static const ms_bt_table table = {
     .name = {.project = {"p", 1}, .instance = {"i", 1}, .table = {"t", 1}},
     .families = families,
@@ -32,30 +26,6 @@ typedef struct fixture {
     const ms_bt_filter_program *program;
     ms_bt_filter_run run;
 } fixture;
-
-/* A row in order: by family name, qualifier, newest first, without duplicates. */
-static naive_cells random_row(naive *n)
-{
-    naive_cells row = {ms_arena_array(n->arena, naive_cell, CELLS_MAX), 0};
-    unsigned columns = 1 + naive_pick(&n->choices, 2);
-    for (unsigned f = 0; f < 3; f++) {
-        ms_str qualifier = {NULL, 0};
-        for (unsigned c = 0; c < columns; c++) {
-            ms_str next = naive_text(n, c > 0, 2);
-            if (c > 0 && ms_str_compare(next, qualifier) <= 0) {
-                continue;
-            }
-            qualifier = next;
-            for (int64_t micros = 4; micros-- > 0 && row.count < CELLS_MAX;) {
-                if (naive_pick(&n->choices, 2) == 0) {
-                    row.list[row.count++] =
-                        (naive_cell){by_name[f], qualifier, micros, naive_text(n, 0, 2)};
-                }
-            }
-        }
-    }
-    return row;
-}
 
 /* Only the families that the program wants, if there is one. */
 static void fill_page(ms_bt_page *page, const naive_cells *row, const ms_bt_filter_program *program)
@@ -77,39 +47,11 @@ static void fill_page(ms_bt_page *page, const naive_cells *row, const ms_bt_filt
     }
 }
 
-static int compare_columns(const naive_cell *a, const naive_cell *b)
-{
-    int order = ms_str_compare(names[a->family], names[b->family]);
-    order = order != 0 ? order : ms_str_compare(a->qualifier, b->qualifier);
-    return order != 0 ? order : (a->micros < b->micros) - (a->micros > b->micros);
-}
-
-static int compare_cells(const void *left, const void *right)
-{
-    const naive_cell *a = left;
-    const naive_cell *b = right;
-    int order = compare_columns(a, b);
-    order = order != 0 ? order : ms_str_compare(a->label, b->label);
-    return order != 0 ? order : ms_str_compare(a->value, b->value);
-}
-
 static void assert_same(fixture *f, const naive_cells *got, const naive_cells *expected,
                         const char *how)
 {
-    for (size_t i = 1; i < got->count; i++) {
-        assert_true(compare_columns(&got->list[i - 1], &got->list[i]) <= 0);
-    }
-    bool is_same = got->count == expected->count;
-    if (got->count > 0) {
-        qsort(got->list, got->count, sizeof(*got->list), compare_cells);
-    }
-    if (expected->count > 0) {
-        qsort(expected->list, expected->count, sizeof(*expected->list), compare_cells);
-    }
-    for (size_t i = 0; is_same && i < got->count; i++) {
-        is_same = compare_cells(&got->list[i], &expected->list[i]) == 0;
-    }
-    if (is_same) {
+    assert_true(naive_is_in_order(&f->n, got));
+    if (naive_same_cells(&f->n, got, expected)) {
         return;
     }
     ms_status st = {0};
@@ -213,7 +155,7 @@ static void check_filter(fixture *f, tally *sums)
     sums->filters++;
     sums->conditions += f->program->needs_rows;
     for (int i = 0; i < 6; i++) {
-        naive_cells row = random_row(&f->n);
+        naive_cells row = naive_random_row(&f->n);
         f->n.key = naive_text(&f->n, 1, 3);
         naive_cells expected = naive_row(&f->n, f->filter, &row);
         if (f->n.is_too_large) {
