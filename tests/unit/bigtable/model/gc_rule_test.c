@@ -131,6 +131,62 @@ static void size_is_that_of_the_wire(void **state)
     assert_int_equal(check(ms_bt_gc_rule_union(&arena, many, 125)), MS_BT_INVALID_ARGUMENT);
 }
 
+static bool collects(const ms_bt_gc_rule *rule, uint64_t cell, int64_t age_micros)
+{
+    const int64_t now = INT64_C(1700000000000000);
+    return ms_bt_gc_rule_collects(rule, cell, now - age_micros, now);
+}
+
+static void rules_say_which_cells_may_go(void **state)
+{
+    (void)state;
+    const ms_bt_gc_rule *versions = ms_bt_gc_rule_max_versions(&arena, 2);
+    const ms_bt_gc_rule *age = ms_bt_gc_rule_max_age(&arena, DAY_MICROS);
+    const ms_bt_gc_rule *both[] = {versions, age};
+    const ms_bt_gc_rule *all = ms_bt_gc_rule_intersection(&arena, both, 2);
+    const ms_bt_gc_rule *any = ms_bt_gc_rule_union(&arena, both, 2);
+    assert_false(collects(NULL, UINT64_MAX, INT64_C(1700000000000000)));
+    assert_false(collects(versions, 1, 9 * DAY_MICROS));
+    assert_true(collects(versions, 2, -DAY_MICROS));
+    assert_false(collects(age, 9, DAY_MICROS));
+    assert_true(collects(age, 0, DAY_MICROS + 1));
+    assert_false(collects(age, 9, -DAY_MICROS));
+    assert_false(collects(all, 2, 0));
+    assert_false(collects(all, 0, 2 * DAY_MICROS));
+    assert_true(collects(all, 2, 2 * DAY_MICROS));
+    assert_false(collects(any, 1, 0));
+    assert_true(collects(any, 2, 0));
+    assert_true(collects(any, 0, 2 * DAY_MICROS));
+    const ms_bt_gc_rule *nested[] = {all, ms_bt_gc_rule_max_versions(&arena, 5)};
+    const ms_bt_gc_rule *outer = ms_bt_gc_rule_union(&arena, nested, 2);
+    assert_false(collects(outer, 4, 0));
+    assert_true(collects(outer, 4, 2 * DAY_MICROS));
+    assert_true(collects(outer, 5, 0));
+    /* An age beyond all time keeps everything; times at the ends do not overflow. */
+    const ms_bt_gc_rule *ever = ms_bt_gc_rule_max_age(&arena, INT64_MAX);
+    assert_false(ms_bt_gc_rule_collects(ever, 0, 0, INT64_C(1700000000000000)));
+    assert_false(ms_bt_gc_rule_collects(age, 0, INT64_MAX, 0));
+}
+
+/* What is older in its column goes where what is newer does: a collector relies on it. */
+static void who_collects_one_cell_collects_all_older_ones(void **state)
+{
+    (void)state;
+    const ms_bt_gc_rule *leaves[] = {ms_bt_gc_rule_max_versions(&arena, 3),
+                                     ms_bt_gc_rule_max_age(&arena, 5 * DAY_MICROS)};
+    const ms_bt_gc_rule *rules[] = {leaves[0], leaves[1], ms_bt_gc_rule_union(&arena, leaves, 2),
+                                    ms_bt_gc_rule_intersection(&arena, leaves, 2), sample()};
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        bool has_collected = false;
+        for (uint64_t cell = 0; cell < 20; cell++) {
+            bool is_collected = collects(rules[i], cell, (int64_t)cell * DAY_MICROS);
+            assert_true(is_collected || !has_collected);
+            has_collected = is_collected;
+        }
+        assert_true(has_collected);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -140,6 +196,8 @@ int main(void)
         TEST(damaged_form_is_refused),
         TEST(limits_of_the_service),
         TEST(size_is_that_of_the_wire),
+        TEST(rules_say_which_cells_may_go),
+        TEST(who_collects_one_cell_collects_all_older_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

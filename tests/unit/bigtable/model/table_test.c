@@ -68,8 +68,11 @@ static void wrong_tables_are_refused(void **state)
     assert_int_equal(check(&table), MS_BT_INVALID_ARGUMENT);
     table.family_count = 1;
     assert_int_equal(check(&table), MS_BT_OK);
-    twice[0].type = MS_BT_VALUE_INT64_MAX;
-    assert_int_equal(check(&table), MS_BT_UNIMPLEMENTED);
+    for (int type = 0; type <= MS_BT_VALUE_COUNT; type++) {
+        twice[0].type = (ms_bt_value_type)type;
+        assert_int_equal(check(&table),
+                         type == MS_BT_VALUE_COUNT ? MS_BT_INVALID_ARGUMENT : MS_BT_OK);
+    }
     twice[0].type = MS_BT_VALUE_RAW;
     ms_str splits[] = {{"m", 1}, {"", 0}};
     table.splits = splits;
@@ -81,12 +84,28 @@ static void wrong_tables_are_refused(void **state)
     assert_int_equal(check(&table), MS_BT_INVALID_ARGUMENT);
 }
 
+static void a_change_stream_retains_one_to_seven_days(void **state)
+{
+    (void)state;
+    const int64_t day = INT64_C(86400) * 1000000;
+    const struct {
+        int64_t micros;
+        bool is_valid;
+    } cases[] = {{0, true},       {1, false},           {day - 1, false}, {day, true},
+                 {7 * day, true}, {7 * day + 1, false}, {-day, false},    {INT64_MIN, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ms_bt_table table = {.name = name, .change_retention_micros = cases[i].micros};
+        assert_int_equal(check(&table), cases[i].is_valid ? MS_BT_OK : MS_BT_INVALID_ARGUMENT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(value_types_have_names),
         cmocka_unit_test(copy_owns_everything),
         cmocka_unit_test(wrong_tables_are_refused),
+        cmocka_unit_test(a_change_stream_retains_one_to_seven_days),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
