@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The filter tree: making, copying, measuring and showing. The service's rules are in
- * filter_check.c; how a filter acts on cells is filter_eval's business.
+ * filter_check.c; how a filter acts on cells is filter_run's business.
  *
  * Every walk is recursive and bounded: filters made by this folder's makers are as deep as their
  * caller's code, and those from elsewhere were bounded by whoever unpacked them.
@@ -12,35 +12,34 @@
 #include "bigtable/model/model_priv.h"
 #include "bigtable/model/name.h"
 
-/* Name and wire number of each kind; whether the store evaluates it. */
+/* Name and wire number of each kind. */
 typedef struct filter_kind {
     const char *name;
     uint32_t field;
-    bool is_built;
 } filter_kind;
 
 static const filter_kind kinds[MS_BT_FILTER_COUNT] = {
-    [MS_BT_FILTER_PASS_ALL] = {"pass_all_filter", 17, true},
-    [MS_BT_FILTER_BLOCK_ALL] = {"block_all_filter", 18, true},
-    [MS_BT_FILTER_CHAIN] = {"chain", 1, true},
-    [MS_BT_FILTER_INTERLEAVE] = {"interleave", 2, true},
-    [MS_BT_FILTER_CONDITION] = {"condition", 3, false},
-    [MS_BT_FILTER_SINK] = {"sink", 16, false},
-    [MS_BT_FILTER_ROW_KEY_REGEX] = {"row_key_regex_filter", 4, false},
-    [MS_BT_FILTER_ROW_SAMPLE] = {"row_sample_filter", 14, false},
-    [MS_BT_FILTER_FAMILY] = {"family", 5, true},
-    [MS_BT_FILTER_FAMILY_REGEX] = {"family_name_regex_filter", 5, false},
-    [MS_BT_FILTER_QUALIFIER_REGEX] = {"column_qualifier_regex_filter", 6, false},
-    [MS_BT_FILTER_COLUMN_RANGE] = {"column_range_filter", 7, false},
-    [MS_BT_FILTER_TIMESTAMP_RANGE] = {"timestamp_range_filter", 8, false},
-    [MS_BT_FILTER_VALUE_REGEX] = {"value_regex_filter", 9, false},
-    [MS_BT_FILTER_VALUE_RANGE] = {"value_range_filter", 15, false},
-    [MS_BT_FILTER_VALUE_BITMASK] = {"value_bitmask_filter", 20, false},
-    [MS_BT_FILTER_CELLS_PER_ROW_OFFSET] = {"cells_per_row_offset_filter", 10, true},
-    [MS_BT_FILTER_CELLS_PER_ROW_LIMIT] = {"cells_per_row_limit_filter", 11, true},
-    [MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT] = {"cells_per_column_limit_filter", 12, true},
-    [MS_BT_FILTER_STRIP_VALUE] = {"strip_value_transformer", 13, true},
-    [MS_BT_FILTER_APPLY_LABEL] = {"apply_label_transformer", 19, false},
+    [MS_BT_FILTER_PASS_ALL] = {"pass_all_filter", 17},
+    [MS_BT_FILTER_BLOCK_ALL] = {"block_all_filter", 18},
+    [MS_BT_FILTER_CHAIN] = {"chain", 1},
+    [MS_BT_FILTER_INTERLEAVE] = {"interleave", 2},
+    [MS_BT_FILTER_CONDITION] = {"condition", 3},
+    [MS_BT_FILTER_SINK] = {"sink", 16},
+    [MS_BT_FILTER_ROW_KEY_REGEX] = {"row_key_regex_filter", 4},
+    [MS_BT_FILTER_ROW_SAMPLE] = {"row_sample_filter", 14},
+    [MS_BT_FILTER_FAMILY] = {"family", 5},
+    [MS_BT_FILTER_FAMILY_REGEX] = {"family_name_regex_filter", 5},
+    [MS_BT_FILTER_QUALIFIER_REGEX] = {"column_qualifier_regex_filter", 6},
+    [MS_BT_FILTER_COLUMN_RANGE] = {"column_range_filter", 7},
+    [MS_BT_FILTER_TIMESTAMP_RANGE] = {"timestamp_range_filter", 8},
+    [MS_BT_FILTER_VALUE_REGEX] = {"value_regex_filter", 9},
+    [MS_BT_FILTER_VALUE_RANGE] = {"value_range_filter", 15},
+    [MS_BT_FILTER_VALUE_BITMASK] = {"value_bitmask_filter", 20},
+    [MS_BT_FILTER_CELLS_PER_ROW_OFFSET] = {"cells_per_row_offset_filter", 10},
+    [MS_BT_FILTER_CELLS_PER_ROW_LIMIT] = {"cells_per_row_limit_filter", 11},
+    [MS_BT_FILTER_CELLS_PER_COLUMN_LIMIT] = {"cells_per_column_limit_filter", 12},
+    [MS_BT_FILTER_STRIP_VALUE] = {"strip_value_transformer", 13},
+    [MS_BT_FILTER_APPLY_LABEL] = {"apply_label_transformer", 19},
 };
 
 const char *ms_bt_filter_kind_name(ms_bt_filter_kind kind)
@@ -233,21 +232,6 @@ const ms_bt_filter *ms_bt_filter_copy(ms_arena *arena, const ms_bt_filter *filte
     }
     copy->children = list;
     return copy;
-}
-
-ms_bt_code ms_bt_filter_check_built(const ms_bt_filter *filter, ms_bt_status *bt)
-{
-    if (filter == NULL) {
-        return MS_BT_OK;
-    }
-    if (!kinds[filter->kind].is_built) {
-        return ms_bt_status_set(bt, MS_BT_UNIMPLEMENTED, "The filter %s is not supported yet",
-                                kinds[filter->kind].name);
-    }
-    for (size_t i = 0; i < filter->child_count; i++) {
-        MS_BT_TRY(ms_bt_filter_check_built(filter->children[i], bt));
-    }
-    return MS_BT_OK;
 }
 
 /* Measuring. */

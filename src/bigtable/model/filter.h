@@ -2,7 +2,7 @@
 /*
  * The filters of a read, as a tree: every filter of the service has a kind. A tree says what was
  * asked for, right or wrong; ms_bt_filter_check says whether the service would take it. What a
- * filter does to cells is model/filter_eval.h's business.
+ * filter does to cells is model/filter_run.h's business.
  *
  * FAMILY is ours: the family of exactly this name, which the wire expresses as an escaped regular
  * expression. A read that names a family the table lacks is NOT_FOUND, as on the service.
@@ -129,9 +129,6 @@ const ms_bt_filter *ms_bt_filter_copy(ms_arena *arena, const ms_bt_filter *filte
  * the service's text.
  */
 ms_bt_code ms_bt_filter_check(const ms_bt_filter *filter, ms_bt_status *bt);
-
-/* UNIMPLEMENTED naming the first filter that the store does not evaluate. */
-ms_bt_code ms_bt_filter_check_built(const ms_bt_filter *filter, ms_bt_status *bt);
 
 /* A regular expression that matches exactly this text; what FAMILY is on the wire. */
 ms_str ms_bt_filter_quote(ms_arena *arena, ms_str literal);

@@ -7,6 +7,8 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
+
 /* A page holds its target and at most one more row. */
 #define PAGE_BYTES_MAX ((size_t)UINT32_MAX)
 #define PAGE_FIRST_ROWS 64u
@@ -82,4 +84,71 @@ ms_rc ms_bt_page_reserve_cell(ms_bt_page *page, size_t bytes, ms_status *st)
         page->cells = cells;
     }
     return ms_buf_reserve(&page->bytes, bytes, st);
+}
+
+/* Order. */
+
+/* Family by name, qualifier, newest first. */
+static int compare_cells(const ms_bt_page *page, const ms_bt_cell *a, const ms_bt_cell *b)
+{
+    if (a->family != b->family) {
+        return ms_str_compare(page->families[a->family], page->families[b->family]);
+    }
+    int order = ms_str_compare(ms_bt_page_qualifier(page, a), ms_bt_page_qualifier(page, b));
+    if (order != 0) {
+        return order;
+    }
+    return (a->timestamp_micros < b->timestamp_micros) -
+           (a->timestamp_micros > b->timestamp_micros);
+}
+
+typedef struct sort_item {
+    const ms_bt_page *page;
+    ms_bt_cell cell;
+    uint32_t index;
+} sort_item;
+
+static int compare_items(const void *left, const void *right)
+{
+    const sort_item *a = left;
+    const sort_item *b = right;
+    int order = compare_cells(a->page, &a->cell, &b->cell);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static bool is_sorted(const ms_bt_page *page, const ms_bt_cell *cells, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (compare_cells(page, &cells[i - 1], &cells[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Stable, by carrying the index; rows that need it are rare, so it may allocate. */
+static ms_rc sort_cells(const ms_bt_page *page, ms_bt_cell *cells, uint32_t count, ms_status *st)
+{
+    if (is_sorted(page, cells, count)) {
+        return MS_OK;
+    }
+    sort_item *items = ms_mem_try_alloc(count * sizeof(sort_item));
+    if (items == NULL) {
+        return ms_mem_refuse(count * sizeof(sort_item), st);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = (sort_item){page, cells[i], i};
+    }
+    qsort(items, count, sizeof(*items), compare_items);
+    for (uint32_t i = 0; i < count; i++) {
+        cells[i] = items[i].cell;
+    }
+    ms_mem_free(items);
+    return MS_OK;
+}
+
+ms_rc ms_bt_page_sort_row(ms_bt_page *page, uint32_t first_cell, ms_status *st)
+{
+    uint32_t count = page->cell_count - first_cell;
+    return count > 1 ? sort_cells(page, page->cells + first_cell, count, st) : MS_OK;
 }

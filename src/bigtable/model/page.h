@@ -128,4 +128,8 @@ static inline size_t ms_bt_page_used_bytes(const ms_bt_page *page)
     return page->bytes.bytes + page->cell_count * sizeof(ms_bt_cell);
 }
 
+/* Puts the cells from first_cell on in the order of a row; equal ones keep their order.
+ * MS_NO_MEMORY. */
+ms_rc ms_bt_page_sort_row(ms_bt_page *page, uint32_t first_cell, ms_status *st) MS_MUST_USE;
+
 #endif

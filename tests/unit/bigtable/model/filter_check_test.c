@@ -214,6 +214,38 @@ static void empty_and_inverted_ranges_are_taken(void **state)
     assert_good(ms_bt_filter_timestamp_range(&arena, 1, 2));
 }
 
+static void depth_is_limited(void **state)
+{
+    (void)state;
+    ms_bt_status bt = {0};
+    const ms_bt_filter *filter = ms_bt_filter_pass_all(&arena);
+    for (unsigned i = 1; i < MS_BT_LIMIT_FILTER_DEPTH; i++) {
+        filter = ms_bt_filter_chain(
+            &arena, (const ms_bt_filter *[]){filter, ms_bt_filter_pass_all(&arena)}, 2);
+    }
+    assert_int_equal(ms_bt_filter_check(filter, &bt), MS_BT_OK);
+    filter = ms_bt_filter_chain(&arena,
+                                (const ms_bt_filter *[]){filter, ms_bt_filter_pass_all(&arena)}, 2);
+    assert_int_equal(ms_bt_filter_check(filter, &bt), MS_BT_INVALID_ARGUMENT);
+    assert_string_equal(bt.text, "Row filter is nested more than 20 deep");
+}
+
+static void size_is_limited_by_serialized_bytes(void **state)
+{
+    (void)state;
+    ms_bt_status bt = {0};
+    /* Field 5, two-byte length: 20480 bytes in all at a name of 20476. */
+    char *name = calloc(1, 20480);
+    memset(name, 'f', 20480);
+    const ms_bt_filter *filter = ms_bt_filter_family(&arena, ms_str_make(name, 20476));
+    assert_int_equal(ms_bt_filter_wire_bytes(filter), 20480);
+    assert_int_equal(ms_bt_filter_check(filter, &bt), MS_BT_OK);
+    filter = ms_bt_filter_family(&arena, ms_str_make(name, 20477));
+    assert_int_equal(ms_bt_filter_check(filter, &bt), MS_BT_INVALID_ARGUMENT);
+    assert_string_equal(bt.text, "Row filter exceeds maximum size of 20480 bytes");
+    free(name);
+}
+
 /* Each of so many regular expressions still gets enough memory to be compiled. */
 static void many_regular_expressions_share_the_memory(void **state)
 {
@@ -240,6 +272,8 @@ int main(void)
         TEST(wrong_regular_expressions_are_refused),
         TEST(a_mask_is_not_empty),
         TEST(empty_and_inverted_ranges_are_taken),
+        TEST(depth_is_limited),
+        TEST(size_is_limited_by_serialized_bytes),
         TEST(many_regular_expressions_share_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,12 +76,68 @@ static void large_page_is_cut_back(void **state)
     ms_bt_page_release(&page);
 }
 
+static void add_cell(ms_bt_page *page, uint16_t family, const char *qualifier, int64_t micros,
+                     const char *value)
+{
+    ms_status st = {0};
+    assert_ok(ms_bt_page_reserve_cell(page, strlen(qualifier) + strlen(value), &st));
+    ms_bt_cell *cell = &page->cells[page->cell_count++];
+    *cell = (ms_bt_cell){.timestamp_micros = micros, .family = family};
+    cell->qualifier_at = ms_bt_page_put(page, qualifier, strlen(qualifier));
+    cell->qualifier_bytes = (uint32_t)strlen(qualifier);
+    cell->value_at = ms_bt_page_put(page, value, strlen(value));
+    cell->value_bytes = (uint32_t)strlen(value);
+}
+
+static void rows_sort_by_family_name_and_keep_equal_cells_in_order(void **state)
+{
+    (void)state;
+    static const ms_str families[] = {{"b", 1}, {"a", 1}};
+    ms_status st = {0};
+    ms_bt_page page;
+    ms_bt_page_init(&page);
+    page.families = families;
+    page.family_count = 2;
+    add_cell(&page, 0, "a", 9, "of the row before");
+    add_cell(&page, 0, "p", 1, "4");
+    add_cell(&page, 1, "q", 1, "3");
+    add_cell(&page, 1, "p", 1, "1");
+    add_cell(&page, 1, "p", 1, "2");
+    add_cell(&page, 1, "p", 9, "0");
+    assert_ok(ms_bt_page_sort_row(&page, 1, &st));
+    assert_str_equal(ms_bt_page_value(&page, &page.cells[0]), "of the row before");
+    for (uint32_t i = 1; i < page.cell_count; i++) {
+        const char expected[2] = {(char)('0' + i - 1), '\0'};
+        assert_str_equal(ms_bt_page_value(&page, &page.cells[i]), expected);
+    }
+    ms_bt_page_release(&page);
+}
+
+static void labels_are_named_by_the_page(void **state)
+{
+    (void)state;
+    static const ms_str labels[] = {{"", 0}, {"one", 3}};
+    ms_bt_page page;
+    ms_bt_page_init(&page);
+    add_cell(&page, 0, "q", 1, "v");
+    assert_int_equal(ms_bt_page_label(&page, &page.cells[0]).bytes, 0);
+    page.labels = labels;
+    page.label_count = 2;
+    page.cells[0].label = 1;
+    assert_str_equal(ms_bt_page_label(&page, &page.cells[0]), "one");
+    ms_bt_page_reset(&page, 0);
+    assert_ptr_equal(page.labels, labels);
+    ms_bt_page_release(&page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reused_page_allocates_nothing),
         cmocka_unit_test(views_survive_growth),
         cmocka_unit_test(large_page_is_cut_back),
+        cmocka_unit_test(rows_sort_by_family_name_and_keep_equal_cells_in_order),
+        cmocka_unit_test(labels_are_named_by_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
