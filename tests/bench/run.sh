@@ -39,6 +39,7 @@ limit=$(find_limit)
 run bench_nexmark ${limit:+"$limit"}
 run bench_json
 run bench_store
+run bench_rows
 run bench_grpc
 run bench_start "$build/millstream"
 

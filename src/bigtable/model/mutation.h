@@ -134,8 +134,8 @@ ms_rc ms_bt_mutation_batch_delete_family(ms_bt_mutation_batch *batch, uint16_t f
                                          ms_status *st) MS_MUST_USE;
 ms_rc ms_bt_mutation_batch_delete_row(ms_bt_mutation_batch *batch, ms_status *st) MS_MUST_USE;
 
-/* Adds an input to, resp. merges a state into, the cell of an aggregate family; the timestamp is the
- * cell's and cannot be the server's. */
+/* Adds an input to, resp. merges a state into, the cell of an aggregate family; the timestamp is
+ * the cell's and cannot be the server's. */
 ms_rc ms_bt_mutation_batch_add_to_cell(ms_bt_mutation_batch *batch, uint16_t family,
                                        ms_str qualifier, int64_t timestamp_micros, int64_t input,
                                        ms_status *st) MS_MUST_USE;
@@ -210,7 +210,7 @@ ms_bt_code ms_bt_mutation_batch_check(const ms_bt_mutation_batch *batch, int64_t
                                       ms_bt_status *bt);
 
 /* Whether a mutation, the index-th of its entry, fits the type of its family: an aggregate family
- * takes no SetCell, a raw one no AddToCell and MergeToCell, and a state has the form of its type. */
+ * takes no SetCell, a raw one no AddToCell and no MergeToCell; a state has the form of its type. */
 ms_bt_code ms_bt_mutation_check_type(const ms_bt_mutation *mutation, uint32_t index,
                                      const ms_bt_family *family, ms_bt_status *bt);
 

@@ -14,8 +14,8 @@
  * that time never steps back, not even over a restart.
  *
  * Some entries read the store: deletes, aggregates, the calls on single rows. These must not join a
- * batch that holds what they would read (row_set.h): they start a new batch, which sees it. What the
- * overlay has of the batch under way is known, though, and needs no new one.
+ * batch that holds what they would read (row_set.h): they start a new batch, which sees it. What
+ * the overlay has of the batch under way is known, though, and needs no new one.
  */
 #include "base/env.h"
 #include "base/memory.h"

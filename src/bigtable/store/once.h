@@ -5,7 +5,8 @@
  * two are there or not there together, after a restart too. Records older than the 15 minutes for
  * which the service promises this are removed by and by.
  *
- *     00 00 00 00 'O', u64 start of the token, u32 table, u16 token bytes, token, row key -> nothing
+ *     00 00 00 00 'O', u64 start of the token, u32 table, u16 token bytes, token, row key
+ *          -> nothing
  *
  * The start stands first, so that old records are one range.
  *

@@ -37,6 +37,7 @@ typedef struct msi_scan {
     msi_schema *schema;
     const msi_table *table;
     const ms_bt_filter_program *program;
+    msi_scan_plan plan;
     const key_range *ranges; /* NULL: there is nothing to read */
     size_t range_count;
     size_t range_index; /* the range that the position is in */
@@ -153,6 +154,9 @@ static ms_bt_code open_scan(msi_scan *scan, ms_bt_status *bt)
     MS_BT_TRY(check_options(scan, bt));
     scan->reader.table = scan->table;
     scan->reader.program = scan->program;
+    if (msi_scan_plan_make(options->filter, scan->table, &scan->arena, &scan->plan)) {
+        scan->reader.plan = &scan->plan;
+    }
     scan->reader.stats = &scan->attempt->stats;
     scan->reader.is_canceled = &scan->is_canceled;
     ms_status st = {0};

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a scan applies its filter. Most filters are chains of simple steps, which a scan can take
- * cell by cell as they come out of the store: such a filter becomes a list of stages with counters,
- * and a stage can say that the rest of a column, family or row is of no interest, so that the scan
- * jumps. All other filters see the whole row at once (model/filter_eval.h).
+ * A shorter way for the filters that most reads have. A filter program (model/filter_run.h) takes
+ * any filter cell by cell; a chain of the simplest ones is also a list of stages with counters,
+ * through which a cell goes in a few instructions. The results are the same.
  *
  * Ownership: a plan belongs to the arena it was made in. Thread: its scan's.
  */
 #ifndef MS_BIGTABLE_STORE_SCAN_PLAN_H
 #define MS_BIGTABLE_STORE_SCAN_PLAN_H
 
-#include "bigtable/model/filter.h"
+#include "bigtable/model/filter_run.h"
 #include "bigtable/store/schema.h"
 
 #define MSI_SCAN_STAGES_MAX 8
@@ -32,27 +31,13 @@ typedef struct msi_stage {
 } msi_stage;
 
 typedef struct msi_scan_plan {
-    bool blocks;                /* no cell passes */
-    bool is_whole_row;          /* evaluate filter on whole rows; there are no stages */
-    bool sorts_rows;            /* names of families and their incarnations are in other orders */
-    const ms_bt_filter *filter; /* the whole tree */
     uint32_t stage_count;
     msi_stage stages[MSI_SCAN_STAGES_MAX];
 } msi_scan_plan;
 
-/* What becomes of a cell, and how far the scan may jump. */
-typedef enum msi_verdict {
-    MSI_KEEP,
-    MSI_DROP,
-    MSI_DROP_COLUMN, /* and all that follows in its column */
-    MSI_DROP_FAMILY,
-    MSI_DROP_ROW
-} msi_verdict;
-
-/* Makes the plan of a filter that was checked and is built. NOT_FOUND when it names a family that
- * the table lacks. */
-ms_bt_code msi_scan_plan_make(const ms_bt_filter *filter, const msi_table *table, ms_arena *arena,
-                              msi_scan_plan *plan_out, ms_bt_status *bt);
+/* False when the filter, which compiles for the table, has no plan. */
+bool msi_scan_plan_make(const ms_bt_filter *filter, const msi_table *table, ms_arena *arena,
+                        msi_scan_plan *plan_out);
 
 /* Starts a row. */
 static inline void msi_scan_plan_begin_row(msi_scan_plan *plan)
@@ -73,10 +58,6 @@ static inline void msi_scan_plan_begin_column(msi_scan_plan *plan)
 }
 
 /* Passes the next cell, which is of this family, through the stages. */
-msi_verdict msi_scan_plan_pass(msi_scan_plan *plan, uint32_t family, bool *strip_out);
-
-/* The lowest incarnation above family_id that the stages that may skip want; 0: none. */
-uint32_t msi_scan_plan_next_family(const msi_scan_plan *plan, const msi_table *table,
-                                   uint32_t family_id);
+ms_bt_verdict msi_scan_plan_pass(msi_scan_plan *plan, uint32_t family, bool *strip_out);
 
 #endif

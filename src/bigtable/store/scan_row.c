@@ -8,7 +8,6 @@
 #include "bigtable/store/scan_row.h"
 
 #include "base/memory.h"
-#include "bigtable/model/filter_eval.h"
 
 /* How many entries are passed over one by one before a seek pays: a seek costs about 20 steps. */
 #define STEPS_BEFORE_SEEK 10u
@@ -23,6 +22,9 @@ static msi_read_mode mode_of(const msi_row_reader *reader)
     if (program->passes) {
         return MSI_READ_ALL;
     }
+    if (reader->plan != NULL) {
+        return MSI_READ_STAGES;
+    }
     /* Cells come in the order of incarnations; a filter that counts over families wants names. */
     bool needs_row = program->needs_rows || (reader->sorts_rows && program->counts_rows);
     return needs_row ? MSI_READ_ROWS : MSI_READ_CELLS;
@@ -33,7 +35,7 @@ ms_rc msi_row_reader_init(msi_row_reader *reader, uint64_t seed, ms_status *st)
     reader->sorts_rows = !reader->table->ids_ascend;
     reader->mode = mode_of(reader);
     reader->last = ms_mem_alloc(MSI_KEY_BYTES_MAX);
-    if (reader->mode == MSI_READ_ALL) {
+    if (reader->mode == MSI_READ_ALL || reader->mode == MSI_READ_STAGES) {
         return MS_OK;
     }
     MS_TRY(ms_bt_filter_run_init(&reader->run, reader->program, seed, st));
@@ -141,6 +143,9 @@ static ms_rc begin_column(msi_row_reader *r, ms_status *st)
     memcpy(r->last + r->row_bytes, key.ptr + r->row_bytes, column_bytes - r->row_bytes);
     r->column_bytes = column_bytes;
     r->column.qualifier_at = UINT32_MAX;
+    if (r->mode == MSI_READ_STAGES) {
+        msi_scan_plan_begin_column(r->plan);
+    }
     if (r->mode == MSI_READ_CELLS && r->family != UINT32_MAX) {
         ms_str qualifier = {NULL, 0};
         if (r->qualifier != NULL) {
@@ -196,6 +201,11 @@ static ms_rc run_cell(msi_row_reader *r, ms_bt_verdict *verdict_out, ms_status *
         *verdict_out = MS_BT_VERDICT_DROP_FAMILY;
         return MS_OK;
     }
+    if (r->mode == MSI_READ_STAGES) {
+        ms_bt_cell_copy copy = {0};
+        *verdict_out = msi_scan_plan_pass(r->plan, r->family, &copy.is_stripped);
+        return *verdict_out == MS_BT_VERDICT_KEEP ? keep_cell(r, copy, st) : MS_OK;
+    }
     if (r->mode != MSI_READ_CELLS) {
         return keep_cell(r, whole, st);
     }
@@ -235,6 +245,9 @@ static ms_rc begin_row(msi_row_reader *r, ms_status *st)
                                    ms_str_make(key.ptr + MSI_KEY_TABLE_BYTES, escaped_bytes));
     page->bytes.bytes += row->key_bytes;
     row->first_cell = page->cell_count;
+    if (r->mode == MSI_READ_STAGES) {
+        msi_scan_plan_begin_row(r->plan);
+    }
     if (r->mode == MSI_READ_CELLS) {
         /* The bytes of the page move as it grows; the filter wants a key that stays. */
         memcpy(r->key, page->bytes.ptr + row->key_at, row->key_bytes);

@@ -21,19 +21,22 @@
 #include "bigtable/client/client.h"
 #include "bigtable/model/filter_run.h"
 #include "bigtable/store/key.h"
+#include "bigtable/store/scan_plan.h"
 #include "bigtable/store/schema.h"
 
 /* How cells run through the filter. */
 typedef enum msi_read_mode {
-    MSI_READ_ALL,   /* not at all: every cell passes */
-    MSI_READ_CELLS, /* one by one */
-    MSI_READ_ROWS   /* when the row is complete */
+    MSI_READ_ALL,    /* not at all: every cell passes */
+    MSI_READ_STAGES, /* one by one, through a plan */
+    MSI_READ_CELLS,  /* one by one, through the program */
+    MSI_READ_ROWS    /* when the row is complete */
 } msi_read_mode;
 
 typedef struct msi_row_reader {
     /* Set before init. */
     const msi_table *table;
     const ms_bt_filter_program *program;
+    msi_scan_plan *plan; /* of the same filter; NULL: it has none */
     ms_bt_page *page;
     ms_bt_read_stats *stats;
     const _Atomic bool *is_canceled; /* NULL: never */
