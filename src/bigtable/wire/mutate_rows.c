@@ -30,11 +30,13 @@ typedef struct entry_fields {
     unsigned key;
     unsigned mutation;
     unsigned idempotency;
+    unsigned texts; /* beside them, as bits */
     const char *name;
 } entry_fields;
 
-static const entry_fields rows_entry = {1, 2, 3, "google.bigtable.v2.MutateRowsRequest"};
-static const entry_fields row_entry = {2, 3, 8, "google.bigtable.v2.MutateRowRequest"};
+static const entry_fields rows_entry = {1, 2, 3, 0, "google.bigtable.v2.MutateRowsRequest"};
+static const entry_fields row_entry = {2, 3, 8, 1u << 1 | 1u << 4 | 1u << 6,
+                                       "google.bigtable.v2.MutateRowRequest"};
 
 #define ROWS_PROFILE 3u
 #define ROWS_VIEW 5u
@@ -715,6 +717,30 @@ static ms_bt_code take_entry(decoder *d, const entry_head *head, ms_str bytes)
     return MS_BT_OK;
 }
 
+/* A field of a message that holds an entry, which is looked at once before its mutations are taken:
+ * the key and the token are kept. */
+static const char *get_entry_field(decoder *d, const char *at, const char *end, uint32_t tag,
+                                   entry_head *head)
+{
+    ms_str bytes;
+    uint32_t field = tag >> 3;
+    bool is_ours =
+        field == d->fields->key || field == d->fields->mutation || field == d->fields->idempotency;
+    if (!is_ours) {
+        bool is_text = field < 32 && (d->fields->texts >> field & 1) != 0;
+        return is_text ? NULL : msi_wire_skip(at, end, tag);
+    }
+    at = (tag & 7) == MSI_WIRE_BYTES ? msi_wire_get_bytes(at, end, &bytes) : NULL;
+    if (at == NULL) {
+        return NULL;
+    }
+    if (field == d->fields->key) {
+        head->key = bytes;
+    }
+    bool is_good = field != d->fields->idempotency || take_idempotency(d, bytes, head) == MS_BT_OK;
+    return is_good ? at : NULL;
+}
+
 static ms_bt_code take_rows_entry(decoder *d, ms_str bytes)
 {
     entry_head head = {.start_micros = 0};
@@ -722,34 +748,24 @@ static ms_bt_code take_rows_entry(decoder *d, ms_str bytes)
     const char *end = msi_wire_end(bytes);
     while (at != end) {
         uint32_t tag;
-        ms_str field = {NULL, 0};
         at = msi_wire_get_tag(at, end, &tag);
+        at = at == NULL ? NULL : get_entry_field(d, at, end, tag, &head);
         if (at == NULL) {
             return cut_short(d);
-        }
-        bool is_ours = tag >> 3 <= rows_entry.idempotency;
-        if (is_ours) {
-            at = (tag & 7) == MSI_WIRE_BYTES ? msi_wire_get_bytes(at, end, &field) : NULL;
-        } else {
-            at = msi_wire_skip(at, end, tag);
-        }
-        if (at == NULL) {
-            return cut_short(d);
-        }
-        if (is_ours && tag >> 3 == rows_entry.key) {
-            head.key = field;
-        } else if (is_ours && tag >> 3 == rows_entry.idempotency) {
-            MS_BT_TRY(take_idempotency(d, field, &head));
         }
     }
     return take_entry(d, &head, bytes);
 }
 
-static ms_bt_code check_head(const decoder *d, const ms_wire_mutate_head *head)
+/* A text of the request itself. */
+static const char *get_text(const decoder *d, const char *at, const char *end, ms_str *text_out)
 {
-    bool is_text = msi_wire_is_text(head->table) && msi_wire_is_text(head->app_profile) &&
-                   msi_wire_is_text(head->authorized_view);
-    return is_text ? MS_BT_OK : malformed(d, "a text is not UTF-8, or holds a NUL");
+    at = msi_wire_get_bytes(at, end, text_out);
+    if (at != NULL && !msi_wire_is_text(*text_out)) {
+        (void)malformed(d, "a text is not UTF-8, or holds a NUL");
+        return NULL;
+    }
+    return at;
 }
 
 ms_bt_code ms_wire_mutate_rows_decode(ms_str bytes, const ms_wire_limits *limits,
@@ -776,13 +792,13 @@ ms_bt_code ms_wire_mutate_rows_decode(ms_str bytes, const ms_wire_limits *limits
             }
             break;
         case MSI_WIRE_TAG(FIELD_TABLE, MSI_WIRE_BYTES):
-            at = msi_wire_get_bytes(at, end, &head_out->table);
+            at = get_text(&d, at, end, &head_out->table);
             break;
         case MSI_WIRE_TAG(ROWS_PROFILE, MSI_WIRE_BYTES):
-            at = msi_wire_get_bytes(at, end, &head_out->app_profile);
+            at = get_text(&d, at, end, &head_out->app_profile);
             break;
         case MSI_WIRE_TAG(ROWS_VIEW, MSI_WIRE_BYTES):
-            at = msi_wire_get_bytes(at, end, &head_out->authorized_view);
+            at = get_text(&d, at, end, &head_out->authorized_view);
             break;
         default:
             at = tag >> 3 <= ROWS_PROFILE || tag >> 3 == ROWS_VIEW ? NULL
@@ -793,7 +809,7 @@ ms_bt_code ms_wire_mutate_rows_decode(ms_str bytes, const ms_wire_limits *limits
             return cut_short(&d);
         }
     }
-    return check_head(&d, head_out);
+    return MS_BT_OK;
 }
 
 ms_bt_code ms_wire_mutate_row_decode(ms_str bytes, const ms_wire_limits *limits,
@@ -808,34 +824,27 @@ ms_bt_code ms_wire_mutate_row_decode(ms_str bytes, const ms_wire_limits *limits,
     const char *end = msi_wire_end(bytes);
     while (at != end) {
         uint32_t tag;
-        ms_str field = {NULL, 0};
         at = msi_wire_get_tag(at, end, &tag);
         if (at == NULL) {
             return cut_short(&d);
         }
-        unsigned number = tag >> 3;
-        bool is_ours =
-            number <= ROW_PROFILE || number == ROW_VIEW || number == row_entry.idempotency;
-        if (is_ours) {
-            at = (tag & 7) == MSI_WIRE_BYTES ? msi_wire_get_bytes(at, end, &field) : NULL;
-        } else {
-            at = msi_wire_skip(at, end, tag);
+        switch (tag) {
+        case MSI_WIRE_TAG(FIELD_TABLE, MSI_WIRE_BYTES):
+            at = get_text(&d, at, end, &head_out->table);
+            break;
+        case MSI_WIRE_TAG(ROW_PROFILE, MSI_WIRE_BYTES):
+            at = get_text(&d, at, end, &head_out->app_profile);
+            break;
+        case MSI_WIRE_TAG(ROW_VIEW, MSI_WIRE_BYTES):
+            at = get_text(&d, at, end, &head_out->authorized_view);
+            break;
+        default:
+            at = get_entry_field(&d, at, end, tag, &head);
+            break;
         }
         if (at == NULL) {
             return cut_short(&d);
         }
-        if (number == FIELD_TABLE) {
-            head_out->table = field;
-        } else if (number == row_entry.key) {
-            head.key = field;
-        } else if (number == ROW_PROFILE) {
-            head_out->app_profile = field;
-        } else if (number == ROW_VIEW) {
-            head_out->authorized_view = field;
-        } else if (number == row_entry.idempotency) {
-            MS_BT_TRY(take_idempotency(&d, field, &head));
-        }
     }
-    MS_BT_TRY(check_head(&d, head_out));
     return take_entry(&d, &head, bytes);
 }

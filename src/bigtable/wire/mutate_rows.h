@@ -11,7 +11,9 @@
  *     ms_wire_mutate_head head;
  *     MS_BT_TRY(ms_wire_mutate_rows_decode(bytes, &ms_wire_request_limits, batch, &head, bt));
  *
- * Ownership: a decoded head borrows from the bytes; a batch owns its own. Thread: any.
+ * Ownership: a decoded head borrows from the bytes; a batch owns its own. A batch keeps the names
+ * of families that it has seen, so one that takes requests of strangers is used for one. Thread:
+ * any.
  */
 #ifndef MS_BIGTABLE_WIRE_MUTATE_ROWS_H
 #define MS_BIGTABLE_WIRE_MUTATE_ROWS_H

@@ -175,6 +175,10 @@ ms_rc ms_wire_rows_writer_next(ms_wire_rows_writer *writer, ms_buf *buf, ms_stat
     size_t start = buf->bytes;
     do {
         chunk c = next_chunk(writer);
+        if (buf->bytes == start) {
+            /* Some clients want the key with the first chunk of every message, in a value, too. */
+            c.key = ms_bt_page_key(writer->page, &writer->page->rows[writer->row]);
+        }
         size_t bytes = chunk_bytes(&c);
         size_t wanted = msi_wire_bytes_size(bytes);
         if (__builtin_expect(wanted > buf->capacity_bytes - buf->bytes, 0)) {

@@ -2,8 +2,8 @@
 /*
  * ReadRowsResponse as a server writes it: the rows of a page as cell chunks, in messages of a size
  * that suits HTTP/2 and every client. A chunk leaves out the key, the family and the qualifier
- * when they are those of the chunk before; a long value is cut in pieces; commit_row is on the last
- * chunk of a row.
+ * when they are those of the chunk before, but for the key at the start of a message, which Google's
+ * Python client asks for; a long value is cut in pieces; commit_row is on the last chunk of a row.
  *
  *     ms_wire_rows_writer writer;
  *     ms_wire_rows_writer_init(&writer, NULL);

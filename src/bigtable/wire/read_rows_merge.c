@@ -90,8 +90,9 @@ typedef struct chunk {
     row_status status;
 } chunk;
 
-/* A message of one text or run of bytes. */
-static bool get_wrapped(ms_str bytes, ms_str *text_out)
+/* A message of one run of bytes, or text. A text that is replaced by a later one is checked here,
+ * the last when it is used. */
+static bool get_wrapped(ms_str bytes, bool is_text, ms_str *text_out)
 {
     const char *at = bytes.ptr;
     const char *end = msi_wire_end(bytes);
@@ -103,7 +104,8 @@ static bool get_wrapped(ms_str bytes, ms_str *text_out)
             return false;
         }
         if (tag == MSI_WIRE_TAG(1, MSI_WIRE_BYTES)) {
-            at = msi_wire_get_bytes(at, end, text_out);
+            bool is_good = !is_text || text_out->bytes == 0 || msi_wire_is_text(*text_out);
+            at = is_good ? msi_wire_get_bytes(at, end, text_out) : NULL;
         } else {
             at = tag >> 3 == 1 ? NULL : msi_wire_skip(at, end, tag);
         }
@@ -140,11 +142,12 @@ static const char *get_number(const char *at, const char *end, unsigned field, c
 }
 
 /* A field that is a message; NULL also when it was there before. */
-static const char *get_message(const char *at, const char *end, ms_str *text_out, bool *has)
+static const char *get_message(const char *at, const char *end, bool is_text, ms_str *text_out,
+                               bool *has)
 {
     ms_str bytes;
     at = msi_wire_get_bytes(at, end, &bytes);
-    if (at == NULL || *has || !get_wrapped(bytes, text_out)) {
+    if (at == NULL || *has || !get_wrapped(bytes, is_text, text_out)) {
         return NULL;
     }
     *has = true;
@@ -180,10 +183,10 @@ static bool get_chunk(ms_str bytes, chunk *c)
             at = msi_wire_get_bytes(at, end, &c->key);
             break;
         case MSI_WIRE_TAG(FIELD_FAMILY, MSI_WIRE_BYTES):
-            at = get_message(at, end, &c->family, &c->has_family);
+            at = get_message(at, end, true, &c->family, &c->has_family);
             break;
         case MSI_WIRE_TAG(FIELD_QUALIFIER, MSI_WIRE_BYTES):
-            at = get_message(at, end, &c->qualifier, &c->has_qualifier);
+            at = get_message(at, end, false, &c->qualifier, &c->has_qualifier);
             break;
         case MSI_WIRE_TAG(FIELD_LABELS, MSI_WIRE_BYTES):
             at = get_label(at, end, c);

@@ -12,7 +12,7 @@
  *         do {
  *             MS_BT_TRY(ms_wire_rows_merger_read(&merger, message, &at, page, 1000, 1u << 20,
  *                                                bt));
- *             if (at < message.bytes) { the page is full: deliver it, take another }
+ *             if (at < message.bytes) { the page is full: deliver it, and take another }
  *         } while (at < message.bytes);
  *     at the end of the stream: MS_BT_TRY(ms_wire_rows_merger_end(&merger, bt));
  *     before another attempt: ms_wire_rows_merger_restart(&merger, page);
@@ -22,8 +22,8 @@
  *
  * Ownership: the merger owns the names that page->families points to, so it outlives the pages.
  * Thread: one at a time; a page that was delivered may be read by another thread meanwhile. Limits:
- * a row above MS_BT_LIMIT_ROW_BYTES, or of more cells than MS_WIRE_ROW_CELLS_MAX, is refused, and so
- * are more than MS_WIRE_NAMES_MAX families or labels.
+ * a row above MS_BT_LIMIT_ROW_BYTES, or of more cells than MS_WIRE_ROW_CELLS_MAX, is refused, and
+ * so are more than MS_WIRE_NAMES_MAX families or labels.
  */
 #ifndef MS_BIGTABLE_WIRE_READ_ROWS_MERGE_H
 #define MS_BIGTABLE_WIRE_READ_ROWS_MERGE_H

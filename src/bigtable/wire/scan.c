@@ -7,9 +7,10 @@
 
 #include "bigtable/wire/wire_priv.h"
 
-/* What protobuf-c takes for each field while it unpacks (40 bytes in a list that doubles), and for
- * keeping one that it does not know. */
-#define FIELD_OVERHEAD 80u
+/* What protobuf-c takes for each field besides its contents: 40 bytes in lists that double, hence
+ * up to 80; then a place in the message's own list, 16 for bytes or 32 for a field that it does
+ * not know; and what aligning the contents wastes. */
+#define FIELD_OVERHEAD 128u
 
 const ms_wire_limits ms_wire_request_limits = {MS_WIRE_MESSAGE_BYTES, MS_WIRE_DEPTH_MAX,
                                                MS_WIRE_FIELDS_MAX, MS_WIRE_OVERHEAD_BYTES,

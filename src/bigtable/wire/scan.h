@@ -22,7 +22,7 @@
 
 #define MS_WIRE_DEPTH_MAX 64u              /* messages in messages; the most of any limits */
 #define MS_WIRE_MESSAGE_BYTES (256u << 20) /* what the service and its emulators take at most */
-#define MS_WIRE_FIELDS_MAX (4u << 20)
+#define MS_WIRE_FIELDS_MAX (2u << 20)
 #define MS_WIRE_OVERHEAD_BYTES (256u << 20) /* memory of the unpacked form besides its contents */
 
 typedef struct ms_wire_limits {
