@@ -26,7 +26,9 @@ typedef struct rows_call {
     const ms_bt_page *page; /* held */
     ms_wire_rows_writer writer;
     ms_bt_status outcome; /* once the read is being closed */
+    ms_buf last_key;      /* that the client was told */
     bool wants_stats;
+    bool is_reversed;
     bool is_closing;
 } rows_call;
 
@@ -68,6 +70,33 @@ static void close_rows(rows_call *handler, const ms_bt_status *outcome)
     }
 }
 
+/* Tells how far the read has come when its page has no rows: clients want each key behind the last. */
+static ms_rc send_scanned(rows_call *handler, ms_status *st)
+{
+    ms_str scanned = ms_bt_page_scanned(handler->page);
+    int order = ms_str_compare(scanned, ms_buf_view(&handler->last_key));
+    bool is_news = handler->last_key.bytes == 0 || (handler->is_reversed ? order < 0 : order > 0);
+    if (scanned.bytes == 0 || !is_news) {
+        return MS_OK;
+    }
+    MS_TRY(ms_wire_last_scanned_encode(scanned, &handler->call.out, st));
+    (void)msi_call_send_out(&handler->call);
+    ms_buf_reset(&handler->last_key);
+    return ms_buf_append(&handler->last_key, scanned, st);
+}
+
+/* The page is written: what its last row says counts as told. */
+static ms_rc note_page(rows_call *handler, ms_status *st)
+{
+    const ms_bt_page *page = handler->page;
+    if (page->row_count == 0) {
+        return send_scanned(handler, st);
+    }
+    ms_buf_reset(&handler->last_key);
+    return ms_buf_append(&handler->last_key, ms_bt_page_key(page, &page->rows[page->row_count - 1]),
+                         st);
+}
+
 /* Writes the held page while there is room. False: there is no room, or it failed. */
 static bool write_page(rows_call *handler, ms_bt_status *bt)
 {
@@ -82,11 +111,9 @@ static bool write_page(rows_call *handler, ms_bt_status *bt)
         }
         (void)msi_call_send_out(&handler->call);
     }
-    /* Rows say by themselves how far the read has come. */
-    ms_str scanned = ms_bt_page_scanned(handler->page);
-    if (handler->page->row_count == 0 && scanned.bytes > 0 &&
-        ms_wire_last_scanned_encode(scanned, &handler->call.out, &st) == MS_OK) {
-        (void)msi_call_send_out(&handler->call);
+    if (note_page(handler, &st) != MS_OK) {
+        ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
+        return false;
     }
     return true;
 }
@@ -141,6 +168,7 @@ static void cancel_rows(msi_call *call)
 static void read_rows(msi_call *call, ms_str message)
 {
     rows_call *handler = (rows_call *)(void *)call;
+    ms_buf_init(&handler->last_key, MS_BT_LIMIT_ROW_KEY_BYTES);
     ms_bt_read_options options = {.page_rows_max = PAGE_ROWS, .page_bytes_max = PAGE_BYTES};
     ms_pb_read_rows_request *in = msi_call_request(call, read_rows_request, message);
     if (in == NULL ||
@@ -162,12 +190,20 @@ static void read_rows(msi_call *call, ms_str message)
     options.filter = ms_wire_filter_from_pb(in->filter, &call->arena);
     options.rows_limit = in->rows_limit;
     options.is_reversed = in->reversed;
+    handler->is_reversed = in->reversed;
     options.wants_stats = handler->wants_stats;
     options.wants_progress = (call->features & MS_WIRE_FEATURE_LAST_SCANNED) != 0;
     ms_wire_rows_writer_init(&handler->writer, NULL);
     handler->read = ms_bt_client_read_rows(call->server->client, &options, msi_call_mailbox(call),
                                            wake_rows, handler);
     pump_rows(call);
+}
+
+static void release_rows(msi_call *call)
+{
+    if (call->has_request) {
+        ms_buf_release(&((rows_call *)(void *)call)->last_key);
+    }
 }
 
 /* ReadChangeStream. */
@@ -355,7 +391,8 @@ const msi_method msi_methods_read[] = {
      .bytes = sizeof(rows_call),
      .begin = read_rows,
      .writable = pump_rows,
-     .cancel = cancel_rows},
+     .cancel = cancel_rows,
+     .release = release_rows},
     {.path = SERVICE "ReadChangeStream",
      .bytes = sizeof(changes_call),
      .begin = read_change_stream,
