@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SampleRowKeys: keys that cut a table into parts of about equal size. The splits that a table was
- * made with are always among them, as the service samples its tablets. Between them:
+ * SampleRowKeys: keys that cut a table, or a range of its rows, into parts of about equal size. The
+ * keys at which tablets start are always among them, as the service samples its tablets. Between
+ * them:
  *
  *     a table of which the files hold little is walked through once, since most of it may still be
  *     in memory, where nobody counts bytes by key;
  *     a larger one is cut by asking the files how many bytes lie before a key, and halving the
  *     space of keys until the answer is the wanted one. The cuts need not be rows.
  *
- * The answer depends on the data only, so that a scan that is split twice is split alike.
+ * The answer depends on the data only, so that a scan that is split twice is split alike. Offsets
+ * count from the start of the range, and its end is the last key.
  */
 #include "bigtable/store/store_priv.h"
 
@@ -37,17 +39,40 @@ typedef struct sampler {
     const msi_table *table;
     ms_bt_sample_row_keys *call;
     ms_arena scratch;
-    char *key; /* MSI_KEY_BYTES_MAX */
+    char *key;    /* MSI_KEY_BYTES_MAX */
+    ms_str start; /* keys from here */
+    ms_str end;   /* to before here */
     candidate *list;
     size_t count;
     size_t capacity;
     uint64_t total_bytes;
 } sampler;
 
-static ms_str table_bound(const sampler *s, char to[MSI_KEY_TABLE_BYTES], uint32_t offset)
+/* The key where a bound of the range lies: table + offset where there is none. */
+static ms_str bound_key(sampler *s, const ms_bt_bound *bound, uint32_t offset, int end)
 {
-    msi_key_put_u32(to, s->table->id + offset);
-    return ms_str_make(to, MSI_KEY_TABLE_BYTES);
+    char *to = bound->kind == MS_BT_BOUND_NONE
+                   ? msi_key_put_u32(s->key, s->table->id + offset)
+                   : msi_key_put_row(s->key, s->table->id, bound->key, end);
+    return ms_arena_copy_str(&s->scratch, ms_str_make(s->key, (size_t)(to - s->key)));
+}
+
+static void set_bounds(sampler *s)
+{
+    const ms_bt_range *range = &s->call->range;
+    s->start = bound_key(s, &range->start, 0,
+                         range->start.kind == MS_BT_BOUND_OPEN ? MSI_KEY_BEHIND : MSI_KEY_END);
+    s->end = bound_key(s, &range->end, 1,
+                       range->end.kind == MS_BT_BOUND_OPEN ? MSI_KEY_END : MSI_KEY_BEHIND);
+}
+
+/* Does a key cut the range: is it in it, and none of its ends? */
+static bool cuts_range(const sampler *s, ms_str key)
+{
+    const ms_bt_range *range = &s->call->range;
+    bool is_end = (range->start.kind != MS_BT_BOUND_NONE && ms_str_equals(range->start.key, key)) ||
+                  (range->end.kind != MS_BT_BOUND_NONE && ms_str_equals(range->end.key, key));
+    return !is_end && ms_bt_range_contains(range, key);
 }
 
 /* The row of a key, unescaped; an empty text when the key is damaged. */
@@ -88,13 +113,13 @@ static void thin(sampler *s)
     s->count = kept;
 }
 
-static ms_rc walk(sampler *s, ms_kv_iter *iter, ms_str start, ms_status *st)
+static ms_rc walk(sampler *s, ms_kv_iter *iter, ms_status *st)
 {
     uint64_t stride = WALK_STRIDE;
     uint64_t next = stride;
     ms_kv_entry entry;
     size_t row_bytes = 0;
-    for (bool valid = ms_kv_iter_seek(iter, start, &entry); valid;
+    for (bool valid = ms_kv_iter_seek(iter, s->start, &entry); valid;
          valid = ms_kv_iter_next(iter, &entry)) {
         bool is_new_row = row_bytes == 0 || entry.key.bytes <= row_bytes ||
                           memcmp(entry.key.ptr, s->key, row_bytes) != 0;
@@ -159,10 +184,10 @@ static uint64_t find_cut(sampler *s, ms_str first, ms_str shared, uint64_t low, 
     return high;
 }
 
-static ms_rc bisect(sampler *s, ms_kv_iter *iter, ms_str start, ms_status *st)
+static ms_rc bisect(sampler *s, ms_kv_iter *iter, ms_status *st)
 {
     ms_kv_entry entry;
-    if (!ms_kv_iter_seek(iter, start, &entry)) {
+    if (!ms_kv_iter_seek(iter, s->start, &entry)) {
         return ms_kv_iter_check(iter, st);
     }
     ms_str first = ms_arena_copy_str(&s->scratch, entry.key);
@@ -198,6 +223,20 @@ static int compare_candidates(const void *left, const void *right)
     return ms_str_compare(a->row, b->row);
 }
 
+/* An answer under construction. */
+typedef struct answer_list {
+    ms_bt_row_key_sample *list;
+    size_t count;
+    uint64_t last_bytes; /* before the last of them */
+} answer_list;
+
+static void add_sample(sampler *s, answer_list *out, ms_str key, uint64_t bytes)
+{
+    out->list[out->count++] =
+        (ms_bt_row_key_sample){ms_arena_copy_str(&s->call->answer, key), (int64_t)bytes};
+    out->last_bytes = bytes;
+}
+
 /* Chooses among the candidates: a part is at least part_bytes, but splits are always kept. */
 static void answer(sampler *s)
 {
@@ -205,55 +244,75 @@ static void answer(sampler *s)
     const ms_bt_table *def = s->table->def;
     uint64_t part = s->total_bytes / PARTS_MAX;
     part = part < PART_BYTES_MIN ? PART_BYTES_MIN : part;
-    ms_bt_row_key_sample *out =
-        ms_arena_array(&call->answer, ms_bt_row_key_sample, s->count + def->split_count + 1);
-    size_t count = 0;
+    answer_list out = {
+        ms_arena_array(&call->answer, ms_bt_row_key_sample, s->count + def->split_count + 1)};
     size_t split = 0;
-    uint64_t last = 0;
     for (size_t i = 0; i <= s->count; i++) {
         bool is_end = i == s->count;
         while (split < def->split_count &&
                (is_end || ms_str_compare(def->splits[split], s->list[i].row) <= 0)) {
-            uint64_t bytes = is_end ? s->total_bytes : s->list[i].bytes;
-            bytes = i == 0 && !is_end ? 0 : bytes;
-            out[count++] = (ms_bt_row_key_sample){
-                ms_arena_copy_str(&call->answer, def->splits[split++]), (int64_t)bytes};
-            last = bytes;
+            uint64_t bytes = is_end ? s->total_bytes : (i == 0 ? 0 : s->list[i].bytes);
+            if (cuts_range(s, def->splits[split])) {
+                add_sample(s, &out, def->splits[split], bytes);
+            }
+            split++;
         }
         if (is_end) {
             break;
         }
-        bool is_new = count == 0 || ms_str_compare(out[count - 1].key, s->list[i].row) < 0;
-        if (is_new && s->list[i].row.bytes > 0 && s->list[i].bytes - last >= part &&
-            s->total_bytes - s->list[i].bytes >= part / 2) {
-            out[count++] = (ms_bt_row_key_sample){ms_arena_copy_str(&call->answer, s->list[i].row),
-                                                  (int64_t)s->list[i].bytes};
-            last = s->list[i].bytes;
+        const candidate *at = &s->list[i];
+        bool is_new = out.count == 0 || ms_str_compare(out.list[out.count - 1].key, at->row) < 0;
+        if (is_new && cuts_range(s, at->row) && at->bytes - out.last_bytes >= part &&
+            s->total_bytes - at->bytes >= part / 2) {
+            add_sample(s, &out, at->row, at->bytes);
         }
     }
-    out[count++] = (ms_bt_row_key_sample){ms_str_make("", 0), (int64_t)s->total_bytes};
-    call->samples = out;
-    call->sample_count = count;
+    ms_str last =
+        call->range.end.kind == MS_BT_BOUND_NONE ? ms_str_make("", 0) : call->range.end.key;
+    add_sample(s, &out, last, s->total_bytes);
+    call->samples = out.list;
+    call->sample_count = out.count;
 }
 
 static ms_rc sample_table(sampler *s, ms_status *st)
 {
-    char low[MSI_KEY_TABLE_BYTES];
-    char high[MSI_KEY_TABLE_BYTES];
-    ms_str start = table_bound(s, low, 0);
-    ms_str end = table_bound(s, high, 1);
-    uint64_t file_bytes = ms_kv_file_bytes(s->store->kv, start, end);
-    ms_kv_iter_options bounds = {.lower = start, .upper = end, .no_fill_cache = true};
+    set_bounds(s);
+    uint64_t file_bytes = ms_kv_file_bytes(s->store->kv, s->start, s->end);
+    ms_kv_iter_options bounds = {.lower = s->start, .upper = s->end, .no_fill_cache = true};
     ms_kv_iter *iter = ms_kv_iter_create(s->store->kv, &bounds);
     ms_rc rc = MS_OK;
     if (file_bytes < WALK_BYTES) {
-        rc = walk(s, iter, start, st);
+        rc = walk(s, iter, st);
     } else {
         s->total_bytes = file_bytes;
-        rc = bisect(s, iter, start, st);
+        rc = bisect(s, iter, st);
     }
     ms_kv_iter_destroy(iter);
     return rc;
+}
+
+static ms_bt_code check_call(const msi_schema *schema, const ms_bt_sample_row_keys *call,
+                             const msi_table **table_out, ms_bt_status *bt)
+{
+    *table_out = msi_schema_find(schema, call->table);
+    if (*table_out == NULL) {
+        return msi_store_no_table(schema, call->table, bt);
+    }
+    MS_BT_TRY(
+        msi_profile_check(schema, call->table, call->call.app_profile, MSI_ACCESS_READ, NULL, bt));
+    const ms_bt_range *range = &call->range;
+    /* A key with a zero behind it is how the end of a single row is written. */
+    if (range->start.key.bytes > MS_BT_LIMIT_ROW_KEY_BYTES + 1 ||
+        range->end.key.bytes > MS_BT_LIMIT_ROW_KEY_BYTES + 1) {
+        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                                "Error in field 'row_range' : a key is longer than %u bytes",
+                                MS_BT_LIMIT_ROW_KEY_BYTES);
+    }
+    if (ms_bt_range_is_empty(range)) {
+        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                                "Error in field 'row_range' : start_key must be less than end_key");
+    }
+    return MS_BT_OK;
 }
 
 void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call)
@@ -264,11 +323,8 @@ void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call)
     }
     msi_schema *schema = msi_store_schema(store);
     sampler s = {.store = store, .call = call};
-    s.table = msi_schema_find(schema, call->table);
     ms_arena_init(&s.scratch, 0);
-    if (s.table == NULL) {
-        (void)msi_store_no_table(schema, call->table, bt);
-    } else {
+    if (check_call(schema, call, &s.table, bt) == MS_BT_OK) {
         s.key = ms_arena_alloc(&s.scratch, MSI_KEY_BYTES_MAX + CUT_BYTES, 1);
         ms_status st = {0};
         if (sample_table(&s, &st) == MS_OK) {

@@ -171,6 +171,83 @@ static void large_table_in_files_is_cut_evenly(void **state)
     assert_even(s, 48000, 16);
 }
 
+static void range_is_sampled_alone(void **state)
+{
+    sampled *s = *state;
+    const ms_str splits[] = {ms_str_lit("m"), ms_str_lit("user#a"), ms_str_lit("user#b"),
+                             ms_str_lit("user#c")};
+    create(s, splits, 4);
+    fill(s, 3000);
+    /* Half of the rows; its own start is no cut, its end is the last sample. */
+    s->call.range = ms_bt_range_make(ms_str_lit("user#a"), ms_str_lit("user#b"));
+    ms_bt_client_sample_row_keys(s->f.client, &s->call);
+    ms_bt_call_wait(&s->call.call, &s->f.parker);
+    assert_bt(&s->call.call.status, MS_BT_OK);
+    assert_true(s->call.sample_count > 5);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < s->call.sample_count; i++) {
+        assert_true(ms_str_compare(s->call.samples[i].key, ms_str_lit("user#a")) > 0);
+        assert_true(ms_str_compare(s->call.samples[i].key, ms_str_lit("user#b")) <= 0);
+        assert_true(s->call.samples[i].offset_bytes >= bytes);
+        bytes = s->call.samples[i].offset_bytes;
+    }
+    assert_str_equal(s->call.samples[s->call.sample_count - 1].key, "user#b");
+    assert_true(bytes > 1500 * VALUE_BYTES && bytes < 1700 * VALUE_BYTES);
+    /* Splits within a range, and a range without an end. */
+    s->call.range = (ms_bt_range){{MS_BT_BOUND_OPEN, ms_str_lit("m")}, {0}};
+    sample(s);
+    assert_str_equal(s->call.samples[0].key, "user#a");
+    s->call.range = (ms_bt_range){{0}, {MS_BT_BOUND_CLOSED, ms_str_lit("m")}};
+    ms_bt_client_sample_row_keys(s->f.client, &s->call);
+    ms_bt_call_wait(&s->call.call, &s->f.parker);
+    assert_bt(&s->call.call.status, MS_BT_OK);
+    assert_int_equal(s->call.sample_count, 1);
+    assert_str_equal(s->call.samples[0].key, "m");
+    s->call.range = (ms_bt_range){{0}, {0}};
+}
+
+static void empty_range_is_refused(void **state)
+{
+    sampled *s = *state;
+    create(s, NULL, 0);
+    s->call.range = ms_bt_range_make(ms_str_lit("b"), ms_str_lit("a"));
+    ms_bt_client_sample_row_keys(s->f.client, &s->call);
+    ms_bt_call_wait(&s->call.call, &s->f.parker);
+    assert_int_equal(s->call.call.status.code, MS_BT_INVALID_ARGUMENT);
+    assert_string_equal(s->call.call.status.text,
+                        "Error in field 'row_range' : start_key must be less than end_key");
+    s->call.range = (ms_bt_range){{0}, {0}};
+}
+
+static void change_tablets(sampled *s, const char *key,
+                           void (*change)(ms_bt_client *client, ms_bt_table_call *call))
+{
+    ms_bt_table_call call;
+    ms_bt_table_call_init(&call, &s->f.mailbox, done_nothing, NULL);
+    call.name = s->f.table;
+    call.key = ms_str_cstr(key);
+    change(s->f.client, &call);
+    ms_bt_call_wait(&call.call, &s->f.parker);
+    assert_bt(&call.call.status, MS_BT_OK);
+    ms_bt_table_call_release(&call);
+}
+
+static void tablets_as_they_are_now_are_samples(void **state)
+{
+    sampled *s = *state;
+    const ms_str splits[] = {ms_str_lit("m")};
+    create(s, splits, 1);
+    change_tablets(s, "t", ms_bt_client_split_tablet);
+    sample(s);
+    assert_int_equal(s->call.sample_count, 3);
+    assert_str_equal(s->call.samples[0].key, "m");
+    assert_str_equal(s->call.samples[1].key, "t");
+    change_tablets(s, "m", ms_bt_client_merge_tablets);
+    sample(s);
+    assert_int_equal(s->call.sample_count, 2);
+    assert_str_equal(s->call.samples[0].key, "t");
+}
+
 static void missing_table_is_not_found(void **state)
 {
     sampled *s = *state;
@@ -183,8 +260,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(empty_table_has_one_sample),          TEST(splits_are_samples),
-        TEST(small_table_in_memory_is_cut_evenly), TEST(large_table_in_files_is_cut_evenly),
+        TEST(empty_table_has_one_sample),
+        TEST(splits_are_samples),
+        TEST(small_table_in_memory_is_cut_evenly),
+        TEST(large_table_in_files_is_cut_evenly),
+        TEST(range_is_sampled_alone),
+        TEST(empty_range_is_refused),
+        TEST(tablets_as_they_are_now_are_samples),
         TEST(missing_table_is_not_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
