@@ -244,6 +244,10 @@ void ms_bt_read_return(ms_bt_read *read, const ms_bt_page *page);
 /* Why the read failed; valid after MS_BT_POLL_FAILED. */
 const ms_bt_status *ms_bt_read_status(const ms_bt_read *read);
 
+/* The row that is too large to be read, where that is why the read failed; else empty. Whoever can
+ * do without it reads on behind it. Lives until the read is closed. */
+ms_str ms_bt_read_large_row(const ms_bt_read *read);
+
 /* Rows and cells that the store looked at so far, where it says so; for request statistics. */
 typedef struct ms_bt_read_stats {
     uint64_t rows_seen;

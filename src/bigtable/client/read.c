@@ -197,6 +197,11 @@ const ms_bt_status *ms_bt_read_status(const ms_bt_read *read)
     return &read->attempt.status;
 }
 
+ms_str ms_bt_read_large_row(const ms_bt_read *read)
+{
+    return read->attempt.large_row;
+}
+
 ms_bt_read_stats ms_bt_read_get_stats(const ms_bt_read *read)
 {
     return read->stats;

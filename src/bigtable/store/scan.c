@@ -350,6 +350,16 @@ static ms_rc run_fill(msi_scan *scan, ms_status *st)
     return rc;
 }
 
+/* Says which row could not be read. */
+static void name_large_row(msi_scan *scan)
+{
+    const msi_row_reader *r = &scan->reader;
+    size_t bytes = r->row_bytes - MSI_KEY_TABLE_BYTES - MSI_KEY_END_BYTES;
+    char *key = ms_arena_alloc(&scan->arena, bytes + 1, 1);
+    ms_str escaped = ms_str_make(r->last + MSI_KEY_TABLE_BYTES, bytes);
+    scan->attempt->large_row = ms_str_make(key, msi_key_unescape(key, escaped));
+}
+
 static void run_job(ms_iojob *job)
 {
     msi_scan *scan = MS_MAIL_OWNER(job, msi_scan, job);
@@ -358,6 +368,9 @@ static void run_job(ms_iojob *job)
         ms_status st = {0};
         if (run_fill(scan, &st) != MS_OK) {
             ms_bt_status_from(&attempt->status, msi_read_code(st.code), &st);
+            if (scan->reader.is_too_large) {
+                name_large_row(scan);
+            }
         }
     }
     ms_bt_attempt_finish(attempt);

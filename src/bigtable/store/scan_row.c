@@ -287,9 +287,10 @@ static bool is_canceled(const msi_row_reader *r)
     return r->is_canceled != NULL && atomic_load_explicit(r->is_canceled, memory_order_relaxed);
 }
 
-static ms_rc too_large(const msi_row_reader *r, ms_status *st)
+static ms_rc too_large(msi_row_reader *r, ms_status *st)
 {
     char text[128];
+    r->is_too_large = true;
     const ms_bt_row *row = &r->page->rows[r->page->row_count];
     ms_status_set(st, MS_LIMIT, ms_span_none, "row '%s' is larger than %u bytes",
                   ms_bt_bytes_text(ms_bt_page_key(r->page, row), text, sizeof(text)),

@@ -49,6 +49,7 @@ typedef struct msi_row_reader {
     /* After reading: the row part of the row's keys. Valid until the next row is read. */
     char *last; /* MSI_KEY_BYTES_MAX: the key before, and the target of a seek */
     size_t row_bytes;
+    bool is_too_large; /* reading failed because the row is */
 
     /* Private. */
     msi_read_mode mode;

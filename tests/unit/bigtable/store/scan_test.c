@@ -253,6 +253,118 @@ static void page_ends_with_the_row_that_reaches_its_bytes(void **state)
     fixture_release(&f);
 }
 
+/* Rows r00 to r99, of which a filter leaves none but the last. */
+static void progress_is_told_when_rows_are_dropped(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    fixture f;
+    fixture_init(&f, MS_BT_SYNC_OS);
+    create_table(&f, (const char *const[]){"a"}, 1);
+    /* A turn ends after 64 MiB of looking. */
+    ms_bt_mutation_batch batch;
+    ms_bt_mutation_batch_init(&batch, 200u << 20);
+    uint16_t a = 0;
+    assert_ok(ms_bt_mutation_batch_family(&batch, ms_str_lit("a"), &a, &st));
+    char *value = calloc(1, 1u << 20);
+    for (int i = 0; i < 150; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "r%03d", i);
+        assert_ok(ms_bt_mutation_batch_begin_row(&batch, ms_str_cstr(key), &st));
+        assert_ok(ms_bt_mutation_batch_set_cell(&batch, a, ms_str_lit("q"), 0,
+                                                ms_str_make(value, i < 149 ? 1u << 20 : 1), &st));
+        ms_bt_mutation_batch_end_row(&batch);
+    }
+    ms_bt_status bt = write_batch(&f, &batch);
+    assert_bt(&bt, MS_BT_OK);
+    ms_bt_mutation_batch_release(&batch);
+    free(value);
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_bt_read_options options = {.table = f.table,
+                                  .filter = ms_bt_filter_value_bitmask(&arena, ms_str_lit("\0"))};
+    for (int direction = 0; direction < 2; direction++) {
+        options.is_reversed = direction == 1;
+        for (int wants = 0; wants < 2; wants++) {
+            options.wants_progress = wants == 1;
+            ms_bt_read *read =
+                ms_bt_client_read_rows(f.client, &options, &f.mailbox, wake_nothing, NULL);
+            const ms_bt_page *page = NULL;
+            int pages = 0;
+            uint32_t rows = 0;
+            char last[16] = "";
+            while (ms_bt_read_wait(read, &f.parker, &page) == MS_BT_POLL_PAGE) {
+                ms_str scanned = ms_bt_page_scanned(page);
+                if (scanned.bytes > 0) {
+                    int order = ms_str_compare(scanned, ms_str_cstr(last));
+                    assert_true(last[0] == '\0' || (direction == 0 ? order > 0 : order < 0));
+                    snprintf(last, sizeof(last), "%.*s", MS_STR_ARG(scanned));
+                }
+                rows += page->row_count;
+                pages++;
+                ms_bt_read_return(read, page);
+            }
+            assert_bt(ms_bt_read_status(read), MS_BT_OK);
+            assert_true(ms_bt_read_close(read, NULL, NULL));
+            assert_int_equal(rows, 1);
+            /* The row is in the last page, resp. in the first. */
+            assert_int_equal(pages, wants == 0 ? 1 : (direction == 0 ? 3 : 2));
+            assert_int_equal(last[0] != '\0', wants == 1);
+        }
+    }
+    ms_arena_release(&arena);
+    fixture_release(&f);
+}
+
+/* Three cells of 90 MiB: more than a row may have, and than most machines want in every test. */
+static void row_that_is_too_large_is_named(void **state)
+{
+    (void)state;
+    if (getenv("MS_NIGHTLY") == NULL) {
+        skip();
+    }
+    ms_status st = {0};
+    fixture f;
+    fixture_init(&f, MS_BT_SYNC_OS);
+    create_table(&f, (const char *const[]){"a"}, 1);
+    size_t bytes = (size_t)90 << 20;
+    char *value = calloc(1, bytes);
+    for (int i = 0; i < 3; i++) {
+        ms_bt_mutation_batch batch;
+        ms_bt_mutation_batch_init(&batch, 100u << 20);
+        uint16_t a = 0;
+        assert_ok(ms_bt_mutation_batch_family(&batch, ms_str_lit("a"), &a, &st));
+        assert_ok(ms_bt_mutation_batch_begin_row(&batch, ms_str_lit("large"), &st));
+        assert_ok(ms_bt_mutation_batch_set_cell(&batch, a, ms_str_lit("q"), i * 1000,
+                                                ms_str_make(value, bytes), &st));
+        ms_bt_mutation_batch_end_row(&batch);
+        ms_bt_status bt = write_batch(&f, &batch);
+        assert_bt(&bt, MS_BT_OK);
+        ms_bt_mutation_batch_release(&batch);
+    }
+    free(value);
+    ms_bt_status bt = set_cell(&f, "small", "a", "q", 0, "v");
+    assert_bt(&bt, MS_BT_OK);
+    ms_bt_read_options options = {.table = f.table};
+    ms_bt_read *read = ms_bt_client_read_rows(f.client, &options, &f.mailbox, wake_nothing, NULL);
+    const ms_bt_page *page = NULL;
+    assert_int_equal(ms_bt_read_wait(read, &f.parker, &page), MS_BT_POLL_FAILED);
+    assert_bt(ms_bt_read_status(read), MS_BT_FAILED_PRECONDITION);
+    assert_str_equal(ms_bt_read_large_row(read), "large");
+    assert_true(ms_bt_read_close(read, NULL, NULL));
+    /* Its newest cell can be read. */
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    options.filter =
+        ms_bt_filter_chain(&arena,
+                           (const ms_bt_filter *[]){ms_bt_filter_cells_per_column(&arena, 1),
+                                                    ms_bt_filter_strip_value(&arena)},
+                           2);
+    assert_rows_of(&f, &options, "large{a:q@2000=}small{a:q@0=}");
+    ms_arena_release(&arena);
+    fixture_release(&f);
+}
+
 static void damaged_key_is_data_loss(void **state)
 {
     (void)state;
@@ -286,6 +398,8 @@ int main(void)
         cmocka_unit_test(unwanted_cells_are_jumped_over),
         cmocka_unit_test(closing_cancels_the_turn_under_way),
         cmocka_unit_test(page_ends_with_the_row_that_reaches_its_bytes),
+        cmocka_unit_test(progress_is_told_when_rows_are_dropped),
+        cmocka_unit_test(row_that_is_too_large_is_named),
         cmocka_unit_test(damaged_key_is_data_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
