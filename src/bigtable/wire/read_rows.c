@@ -7,8 +7,9 @@
  *                        7 value size  8 reset row  9 commit row
  *
  * The first chunk of a row has key, family and qualifier; later ones have what differs from the
- * chunk before, and a qualifier always comes with a family that differs. The pieces of a long value
- * but the first have nothing but themselves; all but the last announce the size of the whole.
+ * chunk before, and a qualifier always comes with a family that differs. The first cell of a
+ * message has the key as well. The pieces of a long value but the first have nothing but
+ * themselves; all but the last announce the size of the whole.
  */
 #include "bigtable/wire/read_rows.h"
 
@@ -35,7 +36,7 @@ void ms_wire_rows_writer_init(ms_wire_rows_writer *writer, const ms_wire_rows_op
     const ms_wire_rows_options *o = options == NULL ? &none : options;
     *writer = (ms_wire_rows_writer){
         .message_bytes = o->message_bytes == 0 ? MS_WIRE_ROWS_MESSAGE_BYTES : o->message_bytes,
-        .piece_bytes = o->piece_bytes == 0 ? MS_WIRE_ROWS_PIECE_BYTES : o->piece_bytes,
+        .piece_bytes = o->piece_bytes == 0 ? SIZE_MAX : o->piece_bytes,
     };
 }
 
@@ -91,8 +92,8 @@ static void describe_cell(const ms_bt_page *page, const ms_bt_row *row, uint32_t
     c->qualifier = present(qualifier);
 }
 
-/* The chunk at the writer's place. */
-static chunk next_chunk(const ms_wire_rows_writer *writer)
+/* The chunk at the writer's place, which may be the first of its message. */
+static chunk next_chunk(const ms_wire_rows_writer *writer, bool is_first)
 {
     const ms_bt_page *page = writer->page;
     const ms_bt_row *row = &page->rows[writer->row];
@@ -100,6 +101,9 @@ static chunk next_chunk(const ms_wire_rows_writer *writer)
     chunk c = {.is_commit = writer->cell + 1 == row->cell_count};
     if (writer->value_at == 0) {
         describe_cell(page, row, writer->cell, &c);
+        if (is_first) {
+            c.key = ms_bt_page_key(page, row);
+        }
     }
     if (__builtin_expect(value.bytes - writer->value_at > writer->piece_bytes, 0)) {
         c.value = ms_str_slice(value, writer->value_at, writer->value_at + writer->piece_bytes);
@@ -174,11 +178,7 @@ ms_rc ms_wire_rows_writer_next(ms_wire_rows_writer *writer, ms_buf *buf, ms_stat
     MS_ASSERT(!ms_wire_rows_writer_is_done(writer));
     size_t start = buf->bytes;
     do {
-        chunk c = next_chunk(writer);
-        if (buf->bytes == start) {
-            /* Some clients want the key with the first chunk of every message, in a value, too. */
-            c.key = ms_bt_page_key(writer->page, &writer->page->rows[writer->row]);
-        }
+        chunk c = next_chunk(writer, buf->bytes == start);
         size_t bytes = chunk_bytes(&c);
         size_t wanted = msi_wire_bytes_size(bytes);
         if (__builtin_expect(wanted > buf->capacity_bytes - buf->bytes, 0)) {

@@ -2,8 +2,12 @@
 /*
  * ReadRowsResponse as a server writes it: the rows of a page as cell chunks, in messages of a size
  * that suits HTTP/2 and every client. A chunk leaves out the key, the family and the qualifier
- * when they are those of the chunk before, but for the key at the start of a message, which Google's
- * Python client asks for; a long value is cut in pieces; commit_row is on the last chunk of a row.
+ * when they are those of the chunk before; commit_row is on the last chunk of a row.
+ *
+ * What clients want beyond the protocol: the first chunk of each message has a key (Google's Python
+ * client compares it with the last row), and a chunk that goes on with a value has none (the Go
+ * client refuses it). Both hold as long as no message begins inside a value. So values are not cut
+ * by default, and a message with a very long one is as long as that; all official clients take it.
  *
  *     ms_wire_rows_writer writer;
  *     ms_wire_rows_writer_init(&writer, NULL);
@@ -22,11 +26,10 @@
 #include "bigtable/wire/scan.h"
 
 #define MS_WIRE_ROWS_MESSAGE_BYTES (64u << 10) /* a message ends with the chunk that reaches this */
-#define MS_WIRE_ROWS_PIECE_BYTES (128u << 10)  /* longer values are cut in pieces of this */
 
 typedef struct ms_wire_rows_options {
-    size_t message_bytes; /* 0: the defaults above */
-    size_t piece_bytes;
+    size_t message_bytes; /* 0: the default above */
+    size_t piece_bytes;   /* longer values are cut in pieces of this; 0: none is */
 } ms_wire_rows_options;
 
 /* Fields are private. */

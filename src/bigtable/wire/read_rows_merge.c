@@ -479,7 +479,8 @@ static ms_bt_code take_chunk(ms_wire_rows_merger *merger, const chunk *c, ms_bt_
 
 /* Messages. */
 
-static ms_bt_code take_last_scanned(ms_wire_rows_merger *merger, ms_str key, ms_bt_status *bt)
+static ms_bt_code take_last_scanned(ms_wire_rows_merger *merger, ms_str key, ms_bt_page *page,
+                                    ms_bt_status *bt)
 {
     if (key.bytes == 0) {
         return MS_BT_OK;
@@ -487,7 +488,16 @@ static ms_bt_code take_last_scanned(ms_wire_rows_merger *merger, ms_str key, ms_
     if (merger->has_row) {
         return breaks("a key is reported scanned inside a row", bt);
     }
-    return is_behind(merger, key) ? remember_key(merger, key, bt) : MS_BT_OK;
+    if (!is_behind(merger, key)) {
+        return MS_BT_OK;
+    }
+    ms_status st = {0};
+    if (ms_bt_page_reserve_cell(page, key.bytes, &st) != MS_OK) {
+        return no_room(&st, bt);
+    }
+    page->scanned_at = ms_bt_page_put(page, key.ptr, key.bytes);
+    page->scanned_bytes = (uint32_t)key.bytes;
+    return remember_key(merger, key, bt);
 }
 
 static ms_bt_code take_stats(ms_wire_rows_merger *merger, ms_str bytes, ms_bt_status *bt)
@@ -528,7 +538,7 @@ static ms_bt_code take_field(ms_wire_rows_merger *merger, uint32_t field, ms_str
         return get_chunk(bytes, &c) ? take_chunk(merger, &c, page, bt)
                                     : malformed("a chunk cannot be read", bt);
     }
-    return field == FIELD_LAST_SCANNED ? take_last_scanned(merger, bytes, bt)
+    return field == FIELD_LAST_SCANNED ? take_last_scanned(merger, bytes, page, bt)
                                        : take_stats(merger, bytes, bt);
 }
 

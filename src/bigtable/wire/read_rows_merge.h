@@ -17,6 +17,8 @@
  *     at the end of the stream: MS_BT_TRY(ms_wire_rows_merger_end(&merger, bt));
  *     before another attempt: ms_wire_rows_merger_restart(&merger, page);
  *
+ * What the server reports as scanned is the page's too (ms_bt_page_scanned).
+ *
  * A page that is delivered must not hold a part of a row: ms_wire_rows_merger_move takes that part
  * to the page that follows. A page is full only between rows, so after a full one there is none.
  *

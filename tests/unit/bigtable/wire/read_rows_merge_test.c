@@ -363,6 +363,8 @@ static void a_scanned_key_counts_for_order_and_resumption(void **state)
                                 "c")));
     assert_true(ms_wire_rows_merger_last_key(&merger, &key));
     assert_str_equal(key, "c");
+    assert_str_equal(ms_bt_page_scanned(&page), "c");
+    assert_int_equal(page.row_count, 1);
     /* One that is behind already changes nothing. */
     assert_bt_ok(feed(bytes_lit("\x12\x01"
                                 "b")));

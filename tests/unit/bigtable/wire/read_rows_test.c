@@ -99,6 +99,7 @@ static void a_long_value_is_cut_in_pieces(void **state)
     assert_int_equal(c[0]->timestamp_micros, 1000);
     assert_true(c[1]->timestamp_micros == 0 && c[1]->qualifier == NULL);
     assert_true(c[2]->timestamp_micros == 0 && !c[2]->commit_row);
+    assert_true(c[1]->row_key.len == 0 && c[2]->row_key.len == 0);
     assert_true(c[3]->qualifier == NULL && c[3]->commit_row);
 }
 
@@ -128,21 +129,50 @@ static void a_message_ends_with_the_chunk_that_fills_it(void **state)
     assert_int_equal(messages, 4);
 }
 
-static void messages_stay_below_what_clients_take(void **state)
+static void messages_are_of_a_size_that_suits_http2(void **state)
 {
     (void)state;
-    size_t bytes = 5u << 20;
+    size_t bytes = 10u << 10;
     char *value = ms_arena_calloc(&arena, bytes, 1, 1);
     begin_row("a");
-    cell(0, "q", 1000, ms_str_make(value, bytes));
-    cell(0, "r", 1000, ms_str_lit("v"));
+    for (int i = 0; i < 1000; i++) {
+        cell(0, "q", 1000, ms_str_make(value, bytes));
+    }
     ms_wire_rows_writer writer;
     ms_wire_rows_writer_init(&writer, NULL);
     ms_wire_rows_writer_begin(&writer, &page);
     while (!ms_wire_rows_writer_is_done(&writer)) {
         (void)next_message(&writer);
         assert_true(buf.bytes <= 256u << 10);
+        assert_true(buf.bytes >= 32u << 10 || ms_wire_rows_writer_is_done(&writer));
     }
+}
+
+/* The Python client wants the first, the Go client the second. */
+static void every_message_begins_with_a_key_and_a_cell(void **state)
+{
+    (void)state;
+    size_t bytes = 5u << 20;
+    char *value = ms_arena_calloc(&arena, bytes, 1, 1);
+    begin_row("a");
+    cell(0, "q", 1000, ms_str_make(value, bytes));
+    cell(0, "q", 500, ms_str_make(value, 1000));
+    cell(0, "r", 500, ms_str_make(value, bytes));
+    begin_row("b");
+    cell(0, "q", 1000, ms_str_make(value, bytes));
+    ms_wire_rows_writer writer;
+    ms_wire_rows_writer_init(&writer, NULL);
+    ms_wire_rows_writer_begin(&writer, &page);
+    unsigned messages = 0;
+    while (!ms_wire_rows_writer_is_done(&writer)) {
+        const ms_pb_read_rows_response *message = next_message(&writer);
+        assert_int_equal(message->chunks[0]->row_key.len, 1);
+        for (size_t i = 0; i < message->n_chunks; i++) {
+            assert_int_equal(message->chunks[i]->value_size, 0);
+        }
+        messages++;
+    }
+    assert_int_equal(messages, 3);
 }
 
 static void random_pages_are_written_as_protobuf_writes_them(void **state)
@@ -231,7 +261,8 @@ int main(void)
         TEST(what_repeats_is_left_out),
         TEST(a_long_value_is_cut_in_pieces),
         TEST(a_message_ends_with_the_chunk_that_fills_it),
-        TEST(messages_stay_below_what_clients_take),
+        TEST(messages_are_of_a_size_that_suits_http2),
+        TEST(every_message_begins_with_a_key_and_a_cell),
         TEST(random_pages_are_written_as_protobuf_writes_them),
         TEST(a_full_buffer_takes_no_message),
         TEST(a_scanned_key_goes_alone),
