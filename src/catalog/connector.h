@@ -357,6 +357,8 @@ typedef struct ms_decoder_class {
      * at create) until the batch is full or no whole record is left. consumed_out counts the bytes
      * of the records decoded; rows are appended. at_end: input holds the last bytes of the file,
      * and its last record may lack a newline. input has MS_DECODE_PADDING readable bytes behind it.
+     * Until reset it begins with all that the call before did not consume, so that a decoder may
+     * go on where it was in a record that was cut.
      * A bad record fails with MS_BAD_RECORD, its ordinal within input and its offset in detail;
      * rows before it are in the batch.
      */

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "format/json_priv.h"
+#include "format/lines.h"
 #include "type/rowcodec.h"
 
 #include <stdio.h>
@@ -98,6 +99,7 @@ typedef struct json_decoder {
     ms_buf record;
     ms_value *values;
     ms_batch *batch; /* at hand */
+    msi_lines lines;
     uint64_t ordinal;
     bool at_start; /* of a file: a byte order mark may come */
 } json_decoder;
@@ -178,8 +180,18 @@ static ms_str first_line(ms_str input)
 static ms_rc bad_outcome(const json_decoder *self, ms_str line, msi_json_error error,
                          uint32_t bad_column, ms_status *st)
 {
+    if (error == MSI_JSON_MEMORY) {
+        return ms_status_set(st, MS_NO_MEMORY, ms_span_none,
+                             "json record %llu needs more memory than the system gives",
+                             (unsigned long long)self->ordinal + 1);
+    }
     if (self->options.ignore_parse_errors) {
         return MS_OK;
+    }
+    if (error == MSI_JSON_LIMIT) {
+        char why[64];
+        snprintf(why, sizeof why, "has more than %u values", MSI_JSON_VALUES_MAX);
+        return bad_line(self, line, why, "", st);
     }
     if (error == MSI_JSON_MALFORMED) {
         ms_str text = ms_str_trim(line);
@@ -228,8 +240,11 @@ static ms_rc decode_flat(json_decoder *self, ms_str input, ms_batch *batch, size
 static msi_json_error tree_values(json_decoder *self, ms_str line, uint32_t *bad_column_out)
 {
     msi_json_node root;
-    if (!msi_json_document_parse(self->document, line.ptr, line.bytes, &root) ||
-        msi_json_node_kind(&root) != MSI_JSON_KIND_OBJECT) {
+    msi_json_error error = msi_json_document_parse(self->document, line.ptr, line.bytes, &root);
+    if (error != MSI_JSON_OK) {
+        return error;
+    }
+    if (msi_json_node_kind(&root) != MSI_JSON_KIND_OBJECT) {
         return MSI_JSON_MALFORMED;
     }
     for (uint32_t c = 0; c < self->schema.column_count; c++) {
@@ -287,10 +302,7 @@ static ms_rc json_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batc
 {
     json_decoder *self = (json_decoder *)decoder;
     *consumed_out = 0;
-    if (!at_end) {
-        const char *feed = input.bytes > 0 ? memrchr(input.ptr, '\n', input.bytes) : NULL;
-        input.bytes = feed == NULL ? 0 : (size_t)(feed - input.ptr) + 1;
-    }
+    input.bytes = at_end ? input.bytes : msi_lines_whole(&self->lines, input);
     size_t bom = 0;
     if (self->at_start && ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF"))) {
         bom = 3;
@@ -301,6 +313,7 @@ static ms_rc json_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batc
     ms_rc rc = self->flat != NULL ? decode_flat(self, input, batch, consumed_out, st)
                                   : decode_trees(self, input, batch, consumed_out, st);
     *consumed_out += bom;
+    msi_lines_consume(&self->lines, *consumed_out);
     return rc;
 }
 
@@ -309,6 +322,7 @@ static void json_reset(ms_decoder *decoder, bool at_start)
     json_decoder *self = (json_decoder *)decoder;
     self->ordinal = 0;
     self->at_start = at_start;
+    self->lines = (msi_lines){.whole = 0};
 }
 
 static void json_close(ms_decoder *decoder)
@@ -369,6 +383,11 @@ static ms_rc json_decoder_create(const ms_schema *file_schema, const uint32_t *w
         self->flat = msi_json_flat_create(self->columns, schema->column_count,
                                           self->options.fail_on_missing_field,
                                           self->options.ignore_parse_errors);
+    }
+    if (self->document == NULL && self->flat == NULL) {
+        json_close(&self->head);
+        return ms_status_set(st, MS_NO_MEMORY, ms_span_none,
+                             "could not allocate the decoder of format \"json\"");
     }
     self->at_start = true;
     *decoder_out = &self->head;

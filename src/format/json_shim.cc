@@ -12,6 +12,8 @@
  *
  * A value that is walked is checked to its last byte. What the walk skips (the values of fields
  * that are no columns) is only checked to be balanced and UTF-8.
+ *
+ * Exceptions are of memory alone and end at the functions that C calls.
  */
 #include "format/json_shim.h"
 
@@ -56,7 +58,7 @@ struct tree {
     const char *start;     /* of an array or object, in the document */
 };
 
-enum class step { ok, malformed, value, missing };
+enum class step { ok, malformed, value, missing, too_many };
 
 struct walk {
     msi_json_column *columns;
@@ -212,11 +214,17 @@ bool grow_scalar(ondemand::value &value, ondemand::json_type type, tree *out)
     }
 }
 
-/* Appends a value with all below it; false when it is no JSON. */
+/* After grow has failed: whether there was just too much of it. */
+bool is_full(const std::vector<tree> &trees)
+{
+    return trees.size() == MSI_JSON_VALUES_MAX;
+}
+
+/* Appends a value with all below it; false when it is no JSON, or too much. */
 bool grow(std::vector<tree> &trees, ondemand::value value, std::string_view name, unsigned depth)
 {
     ondemand::json_type type;
-    if (depth == depth_max || value.type().get(type) != SUCCESS) {
+    if (depth == depth_max || is_full(trees) || value.type().get(type) != SUCCESS) {
         return false;
     }
     size_t at = trees.size();
@@ -274,7 +282,7 @@ step take_text(msi_json_flat *flat, const walk &w, uint32_t column, ondemand::va
 {
     flat->trees.clear();
     if (!grow(flat->trees, value, {}, 0)) {
-        return step::malformed;
+        return is_full(flat->trees) ? step::too_many : step::malformed;
     }
     const tree &root = flat->trees[0];
     std::string_view text = root.text;
@@ -575,9 +583,10 @@ step take_line(msi_json_flat *flat, walk &w, std::string_view line)
 
 msi_json_error error_of(step result)
 {
-    return result == step::value     ? MSI_JSON_VALUE
-           : result == step::missing ? MSI_JSON_MISSING
-                                     : MSI_JSON_MALFORMED;
+    return result == step::value      ? MSI_JSON_VALUE
+           : result == step::missing  ? MSI_JSON_MISSING
+           : result == step::too_many ? MSI_JSON_LIMIT
+                                      : MSI_JSON_MALFORMED;
 }
 
 bool is_blank(const char *at, const char *end)
@@ -668,23 +677,65 @@ void size_pass(msi_json_flat *flat, size_t taken, bool is_all)
     flat->pass_bytes = bytes < pass_bytes_max ? bytes : pass_bytes_max;
 }
 
-} /* namespace */
-
-msi_json_flat *msi_json_flat_create(const msi_json_column *columns, uint32_t column_count,
-                                    bool fail_on_missing, bool null_on_error)
+void name_columns(msi_json_flat *flat, const msi_json_column *columns, uint32_t column_count)
 {
-    msi_json_flat *flat = new msi_json_flat();
-    flat->fail_on_missing = fail_on_missing;
-    flat->null_on_error = null_on_error;
-    flat->attempt = 0;
-    flat->pass_bytes = pass_bytes_max;
-    msi_json_flat_begin(flat);
     flat->names.reserve(column_count);
     for (uint32_t i = 0; i < column_count; i++) {
         flat->names.emplace_back(columns[i].name, columns[i].name_bytes);
         flat->by_name.emplace(flat->names.back(), i);
     }
     flat->seen.resize(column_count);
+}
+
+/* Decodes lines from outcome->consumed on; what it has done is in walk and outcome. */
+void take_lines(msi_json_flat *flat, walk &w, std::string_view input, uint32_t row_max,
+                msi_json_outcome *outcome)
+{
+    const char *at = input.data();
+    const char *end = at + input.size();
+    while (at < end && w.row < row_max) {
+        const char *until = pass_end(flat, at, end);
+        const char *from = at;
+        at = take_pass(flat, w, at, until, row_max);
+        size_pass(flat, static_cast<size_t>(at - from), at == until);
+        if (at == until || w.row == row_max) {
+            continue;
+        }
+        const char *feed = line_end(at, end);
+        std::string_view line = line_text(at, feed);
+        if (!line.empty()) {
+            step result = take_line(flat, w, line);
+            if (result != step::ok) {
+                outcome->error = error_of(result);
+                outcome->column = w.bad_column;
+                break;
+            }
+            w.row++;
+        }
+        at = feed < end ? feed + 1 : end;
+    }
+    outcome->rows = w.row;
+    outcome->consumed = static_cast<size_t>(at - input.data());
+}
+
+} /* namespace */
+
+msi_json_flat *msi_json_flat_create(const msi_json_column *columns, uint32_t column_count,
+                                    bool fail_on_missing, bool null_on_error)
+{
+    msi_json_flat *flat = nullptr;
+    try {
+        flat = new msi_json_flat();
+        name_columns(flat, columns, column_count);
+    } catch (const std::bad_alloc &) {
+        delete flat;
+        return nullptr;
+    }
+    flat->fail_on_missing = fail_on_missing;
+    flat->null_on_error = null_on_error;
+    flat->attempt = 0;
+    flat->pass_bytes = pass_bytes_max;
+    msi_json_flat_begin(flat);
     return flat;
 }
 
@@ -704,32 +755,16 @@ msi_json_outcome msi_json_flat_decode(msi_json_flat *flat, msi_json_column *colu
                                       uint32_t row, uint32_t row_max)
 {
     walk w = {columns, sink, row, 0, 0};
-    const char *at = input;
-    const char *end = input + bytes;
     msi_json_outcome outcome = {row, 0, MSI_JSON_OK, 0};
-    while (at < end && w.row < row_max) {
-        const char *until = pass_end(flat, at, end);
-        const char *from = at;
-        at = take_pass(flat, w, at, until, row_max);
-        size_pass(flat, static_cast<size_t>(at - from), at == until);
-        if (at == until || w.row == row_max) {
-            continue;
+    try {
+        take_lines(flat, w, std::string_view(input, bytes), row_max, &outcome);
+    } catch (const std::bad_alloc &) {
+        walk each = w;
+        for (each.row = row; each.row <= w.row; each.row++) {
+            take_back(each, static_cast<uint32_t>(flat->names.size()));
         }
-        const char *feed = line_end(at, end);
-        std::string_view line = line_text(at, feed);
-        if (!line.empty()) {
-            step result = take_line(flat, w, line);
-            if (result != step::ok) {
-                outcome.error = error_of(result);
-                outcome.column = w.bad_column;
-                break;
-            }
-            w.row++;
-        }
-        at = feed < end ? feed + 1 : end;
+        outcome = {row, 0, MSI_JSON_MEMORY, 0};
     }
-    outcome.rows = w.row;
-    outcome.consumed = static_cast<size_t>(at - input);
     return outcome;
 }
 
@@ -767,7 +802,7 @@ bool parse_padded(msi_json_document *document)
 
 msi_json_document *msi_json_document_create(void)
 {
-    return new msi_json_document();
+    return new (std::nothrow) msi_json_document();
 }
 
 void msi_json_document_destroy(msi_json_document *document)
@@ -775,14 +810,26 @@ void msi_json_document_destroy(msi_json_document *document)
     delete document;
 }
 
-bool msi_json_document_parse(msi_json_document *document, const char *text, size_t bytes,
-                             msi_json_node *root_out)
+msi_json_error msi_json_document_parse(msi_json_document *document, const char *text, size_t bytes,
+                                       msi_json_node *root_out)
 {
     *root_out = {document, 0};
-    document->padded.assign(text, bytes);
-    return parse_padded(document) ||
-           (escape_controls(std::string_view(text, bytes), &document->padded) &&
-            parse_padded(document));
+    try {
+        document->padded.assign(text, bytes);
+        document->text.reserve(bytes); /* of any array or object in it */
+        if (parse_padded(document)) {
+            return MSI_JSON_OK;
+        }
+        if (is_full(document->trees)) {
+            return MSI_JSON_LIMIT;
+        }
+        bool is_other = escape_controls(std::string_view(text, bytes), &document->padded);
+        return is_other && parse_padded(document) ? MSI_JSON_OK
+               : is_full(document->trees)         ? MSI_JSON_LIMIT
+                                                  : MSI_JSON_MALFORMED;
+    } catch (const std::bad_alloc &) {
+        return MSI_JSON_MEMORY;
+    }
 }
 
 msi_json_kind msi_json_node_kind(const msi_json_node *node)

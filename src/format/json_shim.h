@@ -20,6 +20,12 @@
 extern "C" {
 #endif
 
+/*
+ * Values within one value that is walked as a tree, objects and arrays included: about 300 MB of
+ * memory, though a record of the greatest length could have ten times as many.
+ */
+#define MSI_JSON_VALUES_MAX 4194304u
+
 /* How a flat column takes a value. */
 typedef enum msi_json_op {
     MSI_JSON_TEXT, /* by the text callback */
@@ -62,7 +68,9 @@ typedef enum msi_json_error {
     MSI_JSON_OK,
     MSI_JSON_MALFORMED, /* the line is no JSON object */
     MSI_JSON_VALUE,     /* a value does not fit its column */
-    MSI_JSON_MISSING    /* a field is missing and fail_on_missing is set */
+    MSI_JSON_MISSING,   /* a field is missing and fail_on_missing is set */
+    MSI_JSON_LIMIT,     /* more than MSI_JSON_VALUES_MAX */
+    MSI_JSON_MEMORY     /* the system has none; rows of the call are as if never written */
 } msi_json_error;
 
 typedef struct msi_json_outcome {
@@ -74,6 +82,7 @@ typedef struct msi_json_outcome {
 
 typedef struct msi_json_flat msi_json_flat;
 
+/* NULL: there is no memory. */
 msi_json_flat *msi_json_flat_create(const msi_json_column *columns, uint32_t column_count,
                                     bool fail_on_missing, bool null_on_error);
 void msi_json_flat_destroy(msi_json_flat *flat);
@@ -108,12 +117,13 @@ typedef enum msi_json_kind {
     MSI_JSON_KIND_OBJECT
 } msi_json_kind;
 
+/* NULL: there is no memory. */
 msi_json_document *msi_json_document_create(void);
 void msi_json_document_destroy(msi_json_document *document);
 
-/* Parses one line, which is copied; false when it is not exactly one JSON value. */
-bool msi_json_document_parse(msi_json_document *document, const char *text, size_t bytes,
-                             msi_json_node *root_out);
+/* Parses one line, which is copied; MALFORMED when it is not exactly one JSON value. */
+msi_json_error msi_json_document_parse(msi_json_document *document, const char *text, size_t bytes,
+                                       msi_json_node *root_out);
 msi_json_kind msi_json_node_kind(const msi_json_node *node);
 
 /*

@@ -6,6 +6,7 @@
 #include "format/format_testing.h"
 
 #include "format/json.h"
+#include "format/json_shim.h"
 
 typedef struct sample {
     const char *options;
@@ -318,6 +319,27 @@ static void a_map_of_many_keys_is_read_in_time(void **state)
     ms_buf_release(&text);
 }
 
+static void a_record_of_too_many_values_is_a_bad_record(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"A", "t"};
+    ms_buf input;
+    ms_buf text;
+    ms_buf_init(&input, 1u << 26);
+    ms_buf_init(&text, 1u << 26);
+    for (size_t i = 0; i < 2; i++) {
+        ms_str lines = repeated(&input, "{\"a\":[", "1,", MSI_JSON_VALUES_MAX, "1]}\n{\"a\":[]}\n");
+        decode_whole("", columns[i], lines, &text);
+        assert_str_equal(ms_buf_view(&text), "!json record 1 has more than 4194304 values\n");
+        ms_buf_reset(&text);
+        decode_whole("ignore-parse-errors=true", columns[i], lines, &text);
+        assert_str_equal(ms_buf_view(&text), "[]\n");
+        ms_buf_reset(&text);
+    }
+    ms_buf_release(&input);
+    ms_buf_release(&text);
+}
+
 static void options_and_types_are_checked(void **state)
 {
     (void)state;
@@ -346,6 +368,7 @@ int main(void)
         cmocka_unit_test(deep_nesting_ends_with_an_error_or_a_value),
         cmocka_unit_test(odd_input_costs_no_more_than_its_length),
         cmocka_unit_test(a_map_of_many_keys_is_read_in_time),
+        cmocka_unit_test(a_record_of_too_many_values_is_a_bad_record),
         cmocka_unit_test(options_and_types_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
