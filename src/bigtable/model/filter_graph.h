@@ -49,6 +49,7 @@ typedef struct msi_filter_facts {
     bool has_keys; /* only rows with these keys get through */
     ms_bt_ranges keys;
     const uint64_t *families; /* NULL: cells of any family matter */
+    ms_bt_range qualifiers;   /* cells with others do not; an empty key as a bound is a key here */
     bool tests_values;
     bool gives_values;
 } msi_filter_facts;
@@ -75,7 +76,7 @@ struct msi_filter_node {
     const ms_bt_filter *filter; /* for the fields that are used as they are */
     const msi_regex *regex;
     const uint64_t *families; /* bits */
-    ms_bt_range bounds;       /* those with an empty key removed */
+    ms_bt_range bounds;       /* those with an empty key removed; of a regex, what contains it */
     msi_filter_facts facts;
 };
 

@@ -83,13 +83,25 @@ static const uint64_t *combine(const builder *b, const uint64_t *left, const uin
 
 static msi_filter_facts nothing_passes(const builder *b)
 {
-    return (msi_filter_facts){.has_keys = true, .families = no_families(b)};
+    /* Not less than any text, and less than all but the empty one. */
+    static const ms_bt_range no_text = {{MS_BT_BOUND_OPEN, {"", 0}}, {MS_BT_BOUND_CLOSED, {"", 0}}};
+    return (msi_filter_facts){.has_keys = true, .families = no_families(b), .qualifiers = no_text};
 }
 
 static void limit_keys(builder *b, msi_filter_facts *facts, const ms_bt_ranges *keys)
 {
     facts->keys = facts->has_keys ? ms_bt_ranges_intersect(&facts->keys, keys, b->arena) : *keys;
     facts->has_keys = facts->keys.count <= KEY_RANGES_MAX;
+}
+
+/* The smallest range around both, unless one has nothing in it. */
+static ms_bt_range hull(const ms_bt_range *a, const ms_bt_range *b)
+{
+    if (ms_bt_range_is_empty(a) || ms_bt_range_is_empty(b)) {
+        return ms_bt_range_is_empty(a) ? *b : *a;
+    }
+    return (ms_bt_range){ms_bt_range_compare_start(a, b) <= 0 ? a->start : b->start,
+                         ms_bt_range_compare_end(a, b) >= 0 ? a->end : b->end};
 }
 
 /* What is known when cells go both ways. */
@@ -99,6 +111,7 @@ static msi_filter_facts either(builder *b, const msi_filter_facts *left,
     msi_filter_facts facts = {
         .has_keys = left->has_keys && right->has_keys,
         .families = combine(b, left->families, right->families, true),
+        .qualifiers = hull(&left->qualifiers, &right->qualifiers),
         .tests_values = left->tests_values || right->tests_values,
         .gives_values = left->gives_values || right->gives_values,
     };
@@ -126,18 +139,19 @@ static msi_filter_facts condition_facts(builder *b, const msi_filter_node *node)
     }
     msi_filter_facts facts = either(b, &then, &node->children[MSI_CONDITION_OTHERWISE]->facts);
     facts.families = combine(b, facts.families, predicate->families, true);
+    facts.qualifiers = hull(&facts.qualifiers, &predicate->qualifiers);
     facts.tests_values = facts.tests_values || predicate->tests_values;
     return facts;
 }
 
-static void limit_to_regex(builder *b, msi_filter_facts *facts, const msi_regex *regex)
+static void limit_to_regex(builder *b, msi_filter_facts *facts, const msi_filter_node *node)
 {
-    ms_bt_range *range = ms_arena_new(b->arena, ms_bt_range);
-    if (regex->is_literal && regex->literal.bytes == 0) {
-        /* No row has the empty key. */
-        limit_keys(b, facts, &(ms_bt_ranges){range, 0});
-    } else if (msi_regex_range(regex, b->arena, range)) {
-        ms_bt_ranges keys = ms_bt_ranges_coalesce(range, 1, b->arena);
+    /* No row has the empty key. */
+    bool is_empty = node->regex->is_literal && node->regex->literal.bytes == 0;
+    ms_bt_ranges keys = ms_bt_ranges_coalesce(&node->bounds, is_empty ? 0 : 1, b->arena);
+    bool is_all =
+        node->bounds.start.kind == MS_BT_BOUND_NONE && node->bounds.end.kind == MS_BT_BOUND_NONE;
+    if (!is_all) {
         limit_keys(b, facts, &keys);
     }
 }
@@ -164,7 +178,7 @@ static msi_filter_facts find_facts(builder *b, const msi_filter_node *node)
     case MSI_OP_CONDITION:
         return condition_facts(b, node);
     case MSI_OP_ROW_REGEX:
-        limit_to_regex(b, &facts, node->regex);
+        limit_to_regex(b, &facts, node);
         return facts;
     case MSI_OP_FAMILIES:
         facts.families = combine(b, facts.families, node->families, false);
@@ -177,16 +191,21 @@ static msi_filter_facts find_facts(builder *b, const msi_filter_node *node)
     case MSI_OP_ROW_OFFSET:
     case MSI_OP_ROW_LIMIT:
         /* Cells of every family are counted, unless nothing comes of it anyway. */
-        facts.families = is_none(b, facts.families) ? facts.families : NULL;
+        if (!is_none(b, facts.families)) {
+            facts.families = NULL;
+            facts.qualifiers = (ms_bt_range){0};
+        }
         return facts;
     case MSI_OP_STRIP:
         /* What is tested behind it is the empty value. */
         facts.tests_values = false;
         facts.gives_values = false;
         return facts;
-    case MSI_OP_ROW_SAMPLE:
     case MSI_OP_QUALIFIER_REGEX:
     case MSI_OP_QUALIFIER_RANGE:
+        facts.qualifiers = ms_bt_range_intersect(&facts.qualifiers, &node->bounds);
+        return facts;
+    case MSI_OP_ROW_SAMPLE:
     case MSI_OP_TIMES:
     case MSI_OP_COLUMN_LIMIT:
     case MSI_OP_LABEL:
@@ -397,6 +416,7 @@ static ms_bt_code build_leaf(builder *b, const ms_bt_filter *filter, const msi_f
         node.label = label_index(b, filter->text);
     } else if (msi_filter_is_regex(filter->kind)) {
         MS_BT_TRY(msi_filter_compile_regex(filter, b->regex_bytes, b->arena, &node.regex, b->bt));
+        node.bounds = msi_regex_range(node.regex, b->arena);
     }
     *node_out = add(b, &node);
     return MS_BT_OK;
@@ -487,6 +507,7 @@ static void finish(builder *b, const msi_filter_node *entry)
         program->keys.count = 0;
     }
     program->families = entry->facts.families;
+    program->qualifiers = entry->facts.qualifiers;
     program->tests_values = entry->facts.tests_values;
     program->gives_values = entry->facts.gives_values;
     program->labels = program->label_count > 1 ? b->labels : NULL;

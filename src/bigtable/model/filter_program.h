@@ -33,6 +33,9 @@ typedef struct ms_bt_filter_program {
     /* One bit a family: 0 when its cells can be passed over unseen. NULL: all matter. */
     const uint64_t *families;
 
+    /* Cells with other qualifiers can be passed over unseen, too. */
+    ms_bt_range qualifiers;
+
     /* No row gives anything; keys is empty then. */
     bool blocks;
 

@@ -177,14 +177,24 @@ static uint32_t count(ms_bt_filter_run *run, const msi_filter_node *node, uint64
     return seen;
 }
 
+/* Qualifiers ascend: behind the bounds, no column of the family is within them any more. */
+static ms_bt_verdict beside(const ms_bt_filter_run *run, const msi_filter_node *node)
+{
+    return ms_bt_range_side(&node->bounds, run->qualifier) < 0 ? MS_BT_VERDICT_DROP_FAMILY
+                                                               : MS_BT_VERDICT_DROP_COLUMN;
+}
+
 static ms_bt_verdict test_qualifier_range(const ms_bt_filter_run *run, const msi_filter_node *node)
 {
-    int side = ms_bt_range_side(&node->bounds, run->qualifier);
-    if (side == 0) {
-        return MS_BT_VERDICT_KEEP;
-    }
-    /* Qualifiers ascend: behind the range, no column of the family is in it any more. */
-    return side < 0 ? MS_BT_VERDICT_DROP_FAMILY : MS_BT_VERDICT_DROP_COLUMN;
+    return ms_bt_range_contains(&node->bounds, run->qualifier) ? MS_BT_VERDICT_KEEP
+                                                               : beside(run, node);
+}
+
+static ms_bt_verdict test_qualifier_regex(ms_bt_filter_run *run, const msi_filter_node *node)
+{
+    ms_bt_verdict verdict =
+        match_once(run, node, run->qualifier, run->column_epoch, MS_BT_VERDICT_DROP_COLUMN);
+    return verdict == MS_BT_VERDICT_DROP_COLUMN ? beside(run, node) : verdict;
 }
 
 static ms_bt_verdict test_times(const ms_bt_filter *filter, int64_t micros)
@@ -227,7 +237,7 @@ static ms_bt_verdict test(ms_bt_filter_run *run, const msi_filter_node *node, co
                    ? MS_BT_VERDICT_KEEP
                    : MS_BT_VERDICT_DROP_FAMILY;
     case MSI_OP_QUALIFIER_REGEX:
-        return match_once(run, node, run->qualifier, run->column_epoch, MS_BT_VERDICT_DROP_COLUMN);
+        return test_qualifier_regex(run, node);
     case MSI_OP_QUALIFIER_RANGE:
         return test_qualifier_range(run, node);
     case MSI_OP_TIMES:

@@ -88,8 +88,8 @@ static inline ms_str ms_bt_page_label(const ms_bt_page *page, const ms_bt_cell *
     return cell->label == 0 ? (ms_str){NULL, 0} : page->labels[cell->label];
 }
 
-/* The key up to which a read that wants progress has looked at rows when it filled this page, in its
- * direction: no later page has that row or one before it. Empty: nothing is said. */
+/* The key up to which a read that wants progress has looked at rows when it filled this page, in
+ * its direction: no later page has that row or one before it. Empty: nothing is said. */
 static inline ms_str ms_bt_page_scanned(const ms_bt_page *page)
 {
     return page->scanned_bytes == 0

@@ -118,24 +118,21 @@ int msi_regex_match(const msi_regex *regex, ms_str text)
                              : msi_re2_match(regex->re2, text.ptr, text.bytes);
 }
 
-bool msi_regex_range(const msi_regex *regex, ms_arena *arena, ms_bt_range *range_out)
+ms_bt_range msi_regex_range(const msi_regex *regex, ms_arena *arena)
 {
-    *range_out = (ms_bt_range){0};
+    ms_bt_range range = {0};
     if (regex->is_literal) {
-        if (regex->literal.bytes == 0) {
-            return false;
-        }
-        *range_out = ms_bt_range_key(regex->literal);
-        return true;
+        range.start = ms_bt_bound_make(MS_BT_BOUND_CLOSED, regex->literal);
+        range.end = (ms_bt_bound){MS_BT_BOUND_CLOSED, regex->literal};
+        return range;
     }
     char *min = ms_arena_alloc(arena, BOUND_BYTES, 1);
     char *max = ms_arena_alloc(arena, BOUND_BYTES, 1);
     size_t min_bytes = 0;
     size_t max_bytes = 0;
-    if (!msi_re2_bounds(regex->re2, BOUND_BYTES, min, &min_bytes, max, &max_bytes)) {
-        return false;
+    if (msi_re2_bounds(regex->re2, BOUND_BYTES, min, &min_bytes, max, &max_bytes)) {
+        range.start = ms_bt_bound_make(MS_BT_BOUND_CLOSED, ms_str_make(min, min_bytes));
+        range.end = ms_bt_bound_make(MS_BT_BOUND_CLOSED, ms_str_make(max, max_bytes));
     }
-    range_out->start = ms_bt_bound_make(MS_BT_BOUND_CLOSED, ms_str_make(min, min_bytes));
-    range_out->end = ms_bt_bound_make(MS_BT_BOUND_CLOSED, ms_str_make(max, max_bytes));
-    return true;
+    return range;
 }

@@ -32,7 +32,8 @@ const msi_regex *msi_regex_make(ms_str pattern, size_t memory_max, ms_arena *are
 /* 1 or 0; -1: out of memory. */
 int msi_regex_match(const msi_regex *regex, ms_str text);
 
-/* A range that holds every text that matches, except the empty one; false when that is all. */
-bool msi_regex_range(const msi_regex *regex, ms_arena *arena, ms_bt_range *range_out);
+/* A range that holds every text that matches; unbounded when no other is known. Of the literal that
+ * is empty, it ends closed at the empty text. */
+ms_bt_range msi_regex_range(const msi_regex *regex, ms_arena *arena);
 
 #endif

@@ -111,6 +111,44 @@ static void row_key_expressions_narrow_the_keys(void **state)
     assert_keys(interleave(row_key("k"), ms_bt_filter_block_all(&arena)), "[k,k]");
 }
 
+static void assert_qualifiers(const ms_bt_filter *filter, const char *expected)
+{
+    ms_status st = {0};
+    ms_buf text;
+    ms_buf_init(&text, 4096);
+    assert_ok(ms_bt_range_render(&compile(filter)->qualifiers, &text, &st));
+    assert_str_equal(ms_buf_view(&text), expected);
+    ms_buf_release(&text);
+}
+
+static const ms_bt_filter *qualifier(const char *pattern)
+{
+    return regex(MS_BT_FILTER_QUALIFIER_REGEX, pattern);
+}
+
+static void qualifiers_that_do_not_matter_are_known(void **state)
+{
+    (void)state;
+    ms_bt_range b_to_d = ms_bt_range_make(ms_str_lit("b"), ms_str_lit("d"));
+    const ms_bt_filter *range = ms_bt_filter_column_range(&arena, ms_str_lit("a"), &b_to_d);
+    const ms_bt_filter *limit = ms_bt_filter_cells_per_row(&arena, 1);
+    assert_qualifiers(NULL, "(*,*)");
+    assert_qualifiers(qualifier("q"), "[q,q]");
+    assert_qualifiers(qualifier("q.*"), "[q,r]");
+    assert_qualifiers(qualifier(""), "(*,]");
+    assert_qualifiers(qualifier("|q"), "(*,q]");
+    assert_qualifiers(range, "[b,d)");
+    assert_qualifiers(chain(qualifier("c.*"), range), "[c,d)");
+    assert_qualifiers(interleave(qualifier("q"), range), "[b,q]");
+    assert_qualifiers(interleave(qualifier("q"), ms_bt_filter_block_all(&arena)), "[q,q]");
+    assert_qualifiers(interleave(qualifier("q"), strip()), "(*,*)");
+    assert_qualifiers(chain(range, limit), "[b,d)");
+    assert_qualifiers(chain(limit, range), "(*,*)");
+    assert_qualifiers(ms_bt_filter_condition(&arena, qualifier("b"), qualifier("d"), NULL),
+                      "[b,d]");
+    assert_qualifiers(chain(interleave(ms_bt_filter_sink(&arena), strip()), range), "(*,*)");
+}
+
 static void a_sink_gets_past_what_follows(void **state)
 {
     (void)state;
@@ -303,6 +341,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(row_key_expressions_narrow_the_keys),
+        TEST(qualifiers_that_do_not_matter_are_known),
         TEST(a_sink_gets_past_what_follows),
         TEST(conditions_narrow_by_their_branches),
         TEST(many_ranges_are_given_up),

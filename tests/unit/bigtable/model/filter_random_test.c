@@ -27,14 +27,21 @@ typedef struct fixture {
     ms_bt_filter_run run;
 } fixture;
 
-/* Only the families that the program wants, if there is one. */
+/* Whether the program says that the cell matters. */
+static bool is_wanted(const ms_bt_filter_program *program, const naive_cell *cell)
+{
+    return ms_bt_filter_program_wants(program, cell->family) &&
+           ms_bt_range_contains(&program->qualifiers, cell->qualifier);
+}
+
+/* Only the cells that the program wants, if there is one. */
 static void fill_page(ms_bt_page *page, const naive_cells *row, const ms_bt_filter_program *program)
 {
     ms_status st = {0};
     ms_bt_page_reset(page, 1u << 20);
     for (size_t i = 0; i < row->count; i++) {
         const naive_cell *from = &row->list[i];
-        if (program != NULL && !ms_bt_filter_program_wants(program, from->family)) {
+        if (program != NULL && !is_wanted(program, from)) {
             continue;
         }
         assert_ok(ms_bt_page_reserve_cell(page, from->qualifier.bytes + from->value.bytes, &st));
@@ -103,7 +110,7 @@ static void check_cells(fixture *f, const naive_cells *row, const naive_cells *e
     ms_bt_filter_run_begin_row(&f->run, f->n.key);
     for (size_t i = 0; i < row->count; i++) {
         const naive_cell *cell = &row->list[i];
-        if (!ms_bt_filter_program_wants(program, cell->family) ||
+        if (!is_wanted(program, cell) ||
             (passed != NULL && is_passed_over(verdict, passed, cell))) {
             continue;
         }
