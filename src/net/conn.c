@@ -206,6 +206,16 @@ static void rest(msi_conn *conn)
     }
 }
 
+/* So that a TLS peer knows that nothing was cut off. Whether it gets the word is its matter. */
+static void say_farewell(msi_conn *conn)
+{
+    if (conn->tls != NULL) {
+        msi_tls_stream_end(conn->tls);
+        take_sealed(conn);
+        (void)write_out(conn);
+    }
+}
+
 static void flush_conn(msi_loop_task *task)
 {
     msi_conn *conn = MSI_OWNER(task, msi_conn, flush);
@@ -232,6 +242,7 @@ static void flush_conn(msi_loop_task *task)
     }
     if (conn->is_ending) {
         ms_status ended = {0};
+        say_farewell(conn);
         lose(conn, &ended);
     } else if (conn->fd >= 0) {
         rest(conn);

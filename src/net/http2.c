@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* PRIORITY and empty DATA frames: none of our peers has a reason to send many. */
+/* PRIORITY, unknown and empty DATA frames: none of our peers has a reason to send many. */
 #define JUNK_BURST 1000u
 #define JUNK_PER_SECOND 100u
 
@@ -281,6 +281,16 @@ static void receive_goaway(msi_h2 *h2, const nghttp2_goaway *frame)
     }
 }
 
+/* Frames that mean nothing to us, and that nghttp2 passes over without a word. */
+static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head, void *user)
+{
+    (void)session;
+    if (head->type == NGHTTP2_PRIORITY || head->type > NGHTTP2_CONTINUATION) {
+        receive_junk(user);
+    }
+    return 0;
+}
+
 static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     msi_h2 *h2 = user;
@@ -344,6 +354,17 @@ static void after_headers_sent(nghttp2_session *session, const nghttp2_frame *fr
     }
 }
 
+/* The ping behind the first GOAWAY of a drain is submitted only now: pings overtake what waits, and
+ * its answer must come from a peer that has read the GOAWAY. */
+static void after_goaway_sent(msi_h2 *h2, uint32_t h2_error)
+{
+    if (h2_error != NGHTTP2_NO_ERROR) {
+        h2->is_broken = true;
+    } else if (h2->is_shutdown_due) {
+        must(nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, NULL));
+    }
+}
+
 static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     msi_h2 *h2 = user;
@@ -356,8 +377,8 @@ static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, v
     }
     if (frame->hd.type == NGHTTP2_HEADERS) {
         after_headers_sent(session, frame);
-    } else if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) {
-        h2->is_broken = true;
+    } else if (frame->hd.type == NGHTTP2_GOAWAY) {
+        after_goaway_sent(h2, frame->goaway.error_code);
     }
     return 0;
 }
@@ -411,6 +432,7 @@ static nghttp2_session_callbacks *make_callbacks(void)
     must(nghttp2_session_callbacks_new(&callbacks));
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, on_begin_frame);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame_recv);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk_recv);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_send);
@@ -514,8 +536,7 @@ void msi_h2_drain(msi_h2 *h2)
     }
     h2->is_draining = true;
     if (h2->options->is_server) {
-        must(nghttp2_submit_shutdown_notice(h2->session));
-        must(nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, NULL));
+        must(nghttp2_submit_shutdown_notice(h2->session)); /* a ping follows: on_frame_send */
         h2->is_shutdown_due = true;
         ms_loop_timer_start(h2->conn.loop, &h2->timer,
                             ms_loop_now_ns(h2->conn.loop) + SHUTDOWN_WAIT_NS);

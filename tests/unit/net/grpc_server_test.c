@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/raw.h"
+#include "net/rig.h"
+#include "net/secret.h"
+#include "os/thread.h"
+
+#include <sys/stat.h>
+
+/* Listening. */
+
+static void an_address_in_use_is_refused(void **state)
+{
+    (void)state;
+    rig it;
+    rig_open(&it, &(rig_options){.server_loop_count = 2});
+    ms_status st = {0};
+    ms_grpc_server *second = NULL;
+    ms_grpc_server_options options = {.loops = it.server_loops,
+                                      .loop_count = 2,
+                                      .listen = ms_str_cstr(it.target),
+                                      .events = &rig_events};
+    assert_int_equal(ms_grpc_server_create(&options, &second, &st), MS_IO_ERROR);
+    assert_null(second);
+    assert_non_null(strstr(st.detail, "in use"));
+    ms_status_clear(&st);
+    options.listen = ms_str_lit("nonsense");
+    assert_int_equal(ms_grpc_server_create(&options, &second, &st), MS_INVALID_OPTION);
+    rig_check_works(&it);
+    rig_close(&it);
+}
+
+static void a_unix_socket_works_and_is_removed(void **state)
+{
+    (void)state;
+    char listen[64];
+    struct stat info;
+    snprintf(listen, sizeof(listen), "unix:/tmp/ms-net-test-%d.sock", (int)getpid());
+    rig it;
+    for (int i = 0; i < 2; i++) {
+        rig_open(&it, &(rig_options){.server.listen = ms_str_cstr(listen)});
+        rig_check_works(&it);
+        probe call = {.path = "/t/Peer", .request = ""};
+        probe_run(&it, &call);
+        assert_string_equal(call.first, "unix:");
+        assert_int_equal(stat(listen + 5, &info), 0);
+        rig_close(&it);
+        assert_int_not_equal(stat(listen + 5, &info), 0);
+        /* The second time, a dead socket is in the way. */
+        struct sockaddr at = {.sa_family = AF_UNIX};
+        char room[128] = {0};
+        memcpy(room, &at.sa_family, sizeof(at.sa_family));
+        snprintf(room + sizeof(at.sa_family), 100, "%s", listen + 5);
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        assert_int_equal(bind(fd, (struct sockaddr *)(void *)room, 110), 0);
+        close(fd);
+    }
+    unlink(listen + 5);
+}
+
+static void the_peer_is_named(void **state)
+{
+    (void)state;
+    rig it;
+    rig_open(&it, &(rig_options){0});
+    probe call = {.path = "/t/Peer", .request = ""};
+    probe_run(&it, &call);
+    assert_memory_equal(call.first, "127.0.0.1:", 10);
+    rig_close(&it);
+}
+
+static void ipv6_works_where_there_is_any(void **state)
+{
+    (void)state;
+    rig it;
+    ms_status st = {0};
+    ms_grpc_server *server = NULL;
+    rig_open(&it, &(rig_options){0});
+    ms_grpc_server_options options = {.loops = it.server_loops,
+                                      .loop_count = 1,
+                                      .listen = ms_str_lit("[::1]:0"),
+                                      .events = &rig_events,
+                                      .arg = &it};
+    if (ms_grpc_server_create(&options, &server, &st) != MS_OK) {
+        rig_close(&it);
+        skip();
+    }
+    rig_close_channel(&it);
+    char target[32];
+    snprintf(target, sizeof(target), "[::1]:%u", (unsigned)ms_grpc_server_port(server));
+    rig_open_channel(&it, &(ms_grpc_channel_options){.target = ms_str_cstr(target)});
+    probe call = {.path = "/t/Peer", .request = ""};
+    probe_run(&it, &call);
+    assert_int_equal(call.code, MS_GRPC_OK);
+    assert_memory_equal(call.first, "[::1]:", 6);
+    rig_close_channel(&it);
+    ms_grpc_server_destroy(server, 0);
+    rig_close(&it);
+}
+
+/* Several loops. */
+
+static void connections_are_dealt_out_to_all_loops(void **state)
+{
+    (void)state;
+    static raw_peer peers[6];
+    rig it;
+    rig_open(&it, &(rig_options){.server_loop_count = 3, .without_channel = true});
+    for (int i = 0; i < 6; i++) {
+        raw_connect(&peers[i], ms_grpc_server_port(it.server));
+        raw_start(&peers[i]);
+        raw_headers(&peers[i], RAW_END_BOTH, 1, RAW_REQUEST("/t/Peer"));
+        assert_int_equal(raw_read_until(&peers[i], RAW_STREAM_END), RAW_STREAM_END);
+    }
+    assert_int_equal(ms_grpc_server_get_stats(it.server).connections, 6);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).started, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_true(raw_is_alive(&peers[i]));
+        raw_close(&peers[i]);
+    }
+    rig_close(&it);
+}
+
+/* Limits. */
+
+static void connections_beyond_the_limit_are_closed(void **state)
+{
+    (void)state;
+    static raw_peer peers[3];
+    rig it;
+    rig_open(&it, &(rig_options){.server.connections_max = 2});
+    for (int i = 0; i < 2; i++) {
+        raw_connect(&peers[i], ms_grpc_server_port(it.server));
+        raw_start(&peers[i]);
+        assert_true(raw_is_alive(&peers[i]));
+    }
+    raw_connect(&peers[2], ms_grpc_server_port(it.server));
+    raw_start(&peers[2]);
+    assert_int_equal(raw_read_until(&peers[2], RAW_CLOSED), RAW_CLOSED);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 1);
+    raw_close(&peers[0]);
+    while (ms_grpc_server_get_stats(it.server).connections > 1) {
+    }
+    rig_check_works(&it);
+    raw_close(&peers[1]);
+    raw_close(&peers[2]);
+    rig_close(&it);
+}
+
+/* Authorization. */
+
+static bool is_bearer(ms_str authorization, void *arg)
+{
+    return ms_secret_equals(arg, authorization);
+}
+
+static void calls_without_the_token_are_refused(void **state)
+{
+    (void)state;
+    ms_secret token = {0};
+    ms_secret_set(&token, ms_str_lit("Bearer tok3n"));
+    rig it;
+    rig_open(&it, &(rig_options){.server.authorize = is_bearer, .server.authorize_arg = &token});
+    static const char *const bad[] = {"Bearer tok3", "bearer tok3n", "Bearer tok3nn", "tok3n",
+                                      "Bearer tok3nBearer tok3n"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ms_grpc_pair pair = {ms_str_lit("authorization"), ms_str_cstr(bad[i])};
+        probe call = {.path = "/t/Metadata", .request = "", .pairs = &pair, .pair_count = 1};
+        probe_run(&it, &call);
+        assert_int_equal(call.code, MS_GRPC_UNAUTHENTICATED);
+    }
+    probe none = {.path = "/t/Metadata", .request = ""};
+    probe_run(&it, &none);
+    assert_int_equal(none.code, MS_GRPC_UNAUTHENTICATED);
+    assert_int_equal(it.started, 0);
+    /* The handler of a call that is accepted does not see the token. */
+    ms_grpc_pair pair = {ms_str_lit("authorization"), ms_str_lit("Bearer tok3n")};
+    probe good = {.path = "/t/Metadata", .request = "", .pairs = &pair, .pair_count = 1};
+    probe_run(&it, &good);
+    assert_int_equal(good.code, MS_GRPC_OK);
+    assert_null(strstr(good.first, "tok3n"));
+    rig_close(&it);
+    ms_secret_release(&token);
+}
+
+/* Ending. */
+
+typedef struct destroyer {
+    rig *it;
+    ms_thread thread;
+    ms_parker done;
+} destroyer;
+
+static void destroy_server(void *arg)
+{
+    destroyer *own = arg;
+    ms_grpc_server_destroy(own->it->server, 1000 * S_NS);
+    own->it->server = NULL;
+    ms_parker_unpark(&own->done);
+}
+
+static void a_server_waits_for_its_calls(void **state)
+{
+    (void)state;
+    rig it;
+    ms_status st = {0};
+    rig_open(&it, &(rig_options){0});
+    probe call = {.path = "/t/Hold", .request = ""};
+    probe_start(&it, &call);
+    rig_wait_started(&it, 1);
+    destroyer own = {.it = &it};
+    ms_parker_init(&own.done);
+    assert_ok(ms_thread_start(&own.thread, "destroyer", destroy_server, &own, &st));
+    /* New calls are refused while the old one goes on. */
+    probe late = {0};
+    do {
+        late = (probe){.path = "/t/Echo", .request = ""};
+        probe_run(&it, &late);
+    } while (late.code == MS_GRPC_OK);
+    assert_int_equal(late.code, MS_GRPC_UNAVAILABLE);
+    assert_true(late.is_unprocessed);
+    assert_false(call.is_done);
+    rig_release(&it);
+    probe_wait(&call);
+    assert_int_equal(call.code, MS_GRPC_OK);
+    ms_thread_join(&own.thread);
+    assert_true(ms_parker_park(&own.done, 0));
+    rig_close(&it);
+}
+
+static void a_server_that_does_not_wait_cancels_its_calls(void **state)
+{
+    (void)state;
+    static probe calls[10];
+    rig it;
+    rig_open(&it, &(rig_options){0});
+    for (int i = 0; i < 10; i++) {
+        calls[i] = (probe){.path = "/t/Hold", .request = ""};
+        probe_start(&it, &calls[i]);
+    }
+    rig_wait_started(&it, 10);
+    ms_grpc_server_destroy(it.server, 0);
+    it.server = NULL;
+    assert_int_equal(it.canceled, 10);
+    for (int i = 0; i < 10; i++) {
+        probe_wait(&calls[i]);
+        assert_int_equal(calls[i].code, MS_GRPC_UNAVAILABLE);
+    }
+    rig_close(&it);
+}
+
+/* A handler that finishes only when it wants to: the server waits for it. */
+
+static ms_grpc_server_call *slow_call;
+static _Atomic bool slow_canceled;
+
+static void slow_start(ms_grpc_server_call *call, const ms_grpc_server_start *start, void *arg)
+{
+    (void)start;
+    rig *it = arg;
+    slow_call = call;
+    it->started++;
+    ms_parker_unpark(&it->event);
+}
+
+static void slow_cancel(ms_grpc_server_call *call)
+{
+    assert_true(ms_grpc_server_call_is_canceled(call));
+    slow_canceled = true;
+    ms_parker_unpark(&rig_current->event);
+}
+
+static void slow_finish(void *arg)
+{
+    (void)arg;
+    /* What a handler still does after a cancel is dropped. */
+    ms_grpc_server_call_send(slow_call, (ms_grpc_message){.bytes = ms_str_lit("late")});
+    rig_current->borrowed++;
+    ms_grpc_server_call_send(
+        slow_call,
+        (ms_grpc_message){.bytes = ms_str_lit("late"), .release = rig_released, .arg = NULL});
+    ms_grpc_server_call_finish(slow_call, &(ms_grpc_result){.code = MS_GRPC_OK});
+}
+
+static const ms_grpc_server_events slow_events = {.on_start = slow_start, .on_cancel = slow_cancel};
+
+static void a_handler_keeps_its_call_after_a_cancel(void **state)
+{
+    (void)state;
+    rig it;
+    ms_status st = {0};
+    slow_canceled = false;
+    rig_open(&it, &(rig_options){.server.events = &slow_events});
+    probe call = {.path = "/t/Slow", .request = ""};
+    probe_start(&it, &call);
+    rig_wait_started(&it, 1);
+    rig_close_channel(&it);
+    assert_int_equal(call.code, MS_GRPC_CANCELLED);
+    while (!slow_canceled) {
+        (void)ms_parker_park(&it.event, MS_PARK_FOREVER);
+    }
+    assert_int_equal(ms_grpc_server_get_stats(it.server).calls, 1);
+    destroyer own = {.it = &it};
+    ms_parker_init(&own.done);
+    assert_ok(ms_thread_start(&own.thread, "destroyer", destroy_server, &own, &st));
+    for (int i = 0; i < 20; i++) {
+        rig_settle(&it);
+    }
+    assert_false(ms_parker_park(&own.done, 0));
+    ms_loop_call(it.server_loops[0], slow_finish, NULL);
+    ms_thread_join(&own.thread);
+    rig_close(&it);
+}
+
+/* Addresses. */
+
+static void loopback_addresses_are_known(void **state)
+{
+    (void)state;
+    static const char *const near[] = {"127.0.0.1:1",          "127.9.9.9:0",  "[::1]:80",
+                                       "localhost:80",         "LocalHost:80", "unix:/x",
+                                       "[::ffff:127.0.0.1]:80"};
+    static const char *const far[] = {"0.0.0.0:1",
+                                      "[::]:80",
+                                      "10.0.0.1:80",
+                                      "example.com:80",
+                                      "localhost.example:80",
+                                      "127.0.0.1.example:80",
+                                      "nonsense",
+                                      ""};
+    for (size_t i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
+        assert_true(ms_grpc_address_is_loopback(ms_str_cstr(near[i])));
+    }
+    for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+        assert_false(ms_grpc_address_is_loopback(ms_str_cstr(far[i])));
+    }
+}
+
+/* Everything at once: calls of all kinds on several connections and loops, and an end in the middle
+ * of it. */
+
+static void a_crowd_of_calls_ends_well(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/t/Echo",  "/t/Stream", "/t/Hold",   "/t/Fail",
+                                        "/t/Eager", "/t/Sink",   "/t/Nothing"};
+    static probe calls[210];
+    static const ms_grpc_pair pairs[] = {{{"count", 5}, {"20", 2}}, {{"size", 4}, {"3000", 4}}};
+    for (int round = 0; round < 4; round++) {
+        rig it;
+        rig_open(&it, &(rig_options){.server_loop_count = 1 + round % 2,
+                                     .channel.connections_max = 4,
+                                     .channel.connections_min = 2,
+                                     .channel.calls_per_connection = 20});
+        for (int i = 0; i < 210; i++) {
+            calls[i] = (probe){.path = paths[i % 7], .request = "x", .pairs = pairs};
+            calls[i].pair_count = 2;
+            if (round % 2 == 1 && i % 7 == 2) {
+                calls[i].path = "/t/Echo"; /* what is held is for one loop only */
+            }
+            probe_start(&it, &calls[i]);
+            if (i % 10 == 9) {
+                probe_cancel(&calls[i - 3]);
+            }
+        }
+        if (round >= 2) {
+            ms_grpc_server_destroy(it.server, 0);
+            it.server = NULL;
+        } else {
+            rig_wait_started(&it, 100);
+        }
+        rig_close(&it);
+        for (int i = 0; i < 210; i++) {
+            assert_true(calls[i].is_done);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_in_use_is_refused),
+        cmocka_unit_test(a_unix_socket_works_and_is_removed),
+        cmocka_unit_test(the_peer_is_named),
+        cmocka_unit_test(ipv6_works_where_there_is_any),
+        cmocka_unit_test(connections_are_dealt_out_to_all_loops),
+        cmocka_unit_test(connections_beyond_the_limit_are_closed),
+        cmocka_unit_test(calls_without_the_token_are_refused),
+        cmocka_unit_test(a_server_waits_for_its_calls),
+        cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),
+        cmocka_unit_test(a_handler_keeps_its_call_after_a_cancel),
+        cmocka_unit_test(loopback_addresses_are_known),
+        cmocka_unit_test(a_crowd_of_calls_ends_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
