@@ -31,6 +31,7 @@
 #define MS_BT_LIMIT_QUEUED_MUTATIONS 1000000u /* ours: of all calls that wait in a store */
 #define MS_BT_LIMIT_RULES 100000u             /* of one ReadModifyWriteRow */
 #define MS_BT_LIMIT_MIXED_MUTATIONS 4096u /* ours: of an entry that both deletes and aggregates */
+#define MS_BT_LIMIT_SKETCHES 4096u /* ours: cells of distinct counts that one entry adds to */
 #define MS_BT_LIMIT_TOKEN_BYTES_MIN 8u
 #define MS_BT_LIMIT_TOKEN_BYTES 1024u                     /* ours: of an idempotency token */
 #define MS_BT_LIMIT_TOKEN_MICROS (INT64_C(900) * 1000000) /* a token is known for 15 minutes */

@@ -6,6 +6,7 @@
 #include "bigtable/model/mutation.h"
 
 #include "base/memory.h"
+#include "bigtable/model/hll.h"
 
 #define NO_ENTRY SIZE_MAX
 
@@ -354,6 +355,26 @@ ms_bt_code ms_bt_mutation_batch_check(const ms_bt_mutation_batch *batch, int64_t
     return MS_BT_OK;
 }
 
+static ms_bt_code check_sketch(const ms_bt_mutation *mutation, uint32_t index,
+                               const ms_bt_family *family, ms_bt_status *bt)
+{
+    ms_bt_hll hll;
+    ms_bt_status cause = {0};
+    bool is_sketch = ms_bt_hll_init(&hll, mutation->value, &cause) == MS_BT_OK;
+    if (is_sketch && !ms_bt_hll_is_usual(&hll)) {
+        ms_bt_status_set(&cause, MS_BT_INVALID_ARGUMENT,
+                         "the sparse precision is not five more than the precision");
+    }
+    if (is_sketch) {
+        ms_bt_hll_release(&hll);
+    }
+    if (ms_bt_status_is_ok(&cause)) {
+        return MS_BT_OK;
+    }
+    return ms_bt_status_set(bt, cause.code, IN_LIST "No state of family '%.*s' : %s", index,
+                            MS_STR_ARG(family->name), cause.text);
+}
+
 ms_bt_code ms_bt_mutation_check_type(const ms_bt_mutation *mutation, uint32_t index,
                                      const ms_bt_family *family, ms_bt_status *bt)
 {
@@ -373,7 +394,10 @@ ms_bt_code ms_bt_mutation_check_type(const ms_bt_mutation *mutation, uint32_t in
     if (mutation->kind != MS_BT_MUTATION_MERGE_TO_CELL || mutation->value.bytes == 0) {
         return MS_BT_OK;
     }
-    if (family->type != MS_BT_VALUE_INT64_HLL && mutation->value.bytes != sizeof(int64_t)) {
+    if (family->type == MS_BT_VALUE_INT64_HLL) {
+        return check_sketch(mutation, index, family, bt);
+    }
+    if (mutation->value.bytes != sizeof(int64_t)) {
         return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
                                 IN_LIST "A state of family '%.*s' is 8 bytes long, but got %zu",
                                 index, MS_STR_ARG(family->name), mutation->value.bytes);

@@ -183,7 +183,7 @@ static bool is_batch_empty(const msi_commit *commit)
 ms_rc msi_commit_write(ms_bt_store *store, ms_kv_sync_mode mode, ms_status *st)
 {
     msi_commit *commit = &store->commit;
-    msi_overlay_put(commit->overlay, commit->batch);
+    MS_TRY(msi_overlay_put(commit->overlay, commit->batch, st));
     msi_overlay_reset(commit->overlay);
     msi_clock_put(commit->batch, commit->micros);
     ms_rc rc = ms_kv_write(store->kv, commit->batch, mode, st);

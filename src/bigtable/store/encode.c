@@ -99,9 +99,9 @@ static bool covers(const encoder *enc, const ms_bt_mutation *del, const ms_bt_mu
            (del->end_micros == 0 || micros < del->end_micros);
 }
 
-/* The overlay: deletes what mutations of this entry before del put. */
-static void delete_own(encoder *enc, ms_bt_mutation_cursor start, const ms_bt_mutation *del,
-                       uint32_t count)
+/* Deletes what mutations of this entry before del put, into the batch or into the overlay. */
+static ms_rc delete_own(encoder *enc, ms_bt_mutation_cursor start, const ms_bt_mutation *del,
+                        uint32_t count, ms_status *st)
 {
     ms_bt_mutation before;
     for (uint32_t i = 0; i < count && ms_bt_mutation_cursor_next(&start, &before); i++) {
@@ -114,10 +114,11 @@ static void delete_own(encoder *enc, ms_bt_mutation_cursor start, const ms_bt_mu
         }
         msi_overlay_cell *cell = msi_overlay_find(enc->commit->overlay, cell_key(enc, &before));
         if (cell != NULL) {
-            msi_aggregate_clear(family_type(enc, &before), cell);
+            MS_TRY(msi_aggregate_clear(family_type(enc, &before), cell, st));
         }
     }
     enc->looked_back += count;
+    return MS_OK;
 }
 
 /* Start and end of the keys that a delete covers: *start_out in commit->key, *end_out in
@@ -198,8 +199,7 @@ static ms_rc encode_delete(encoder *enc, ms_bt_mutation_cursor start, const ms_b
         delete_bounds(enc, del, &from, &to);
         MS_TRY(delete_stored(enc, from, to, st));
     }
-    delete_own(enc, start, del, index);
-    return MS_OK;
+    return delete_own(enc, start, del, index, st);
 }
 
 /* Does a mutation of this entry before the index-th delete the cell of that? */
@@ -223,11 +223,10 @@ static ms_rc load_aggregate(const encoder *enc, ms_bt_value_type type, msi_overl
     ms_buf_reset(state);
     bool is_found = false;
     MS_TRY(ms_kv_get(enc->store->kv, cell->key, state, &is_found, st));
-    if (is_found) {
-        return msi_aggregate_load(type, cell, ms_buf_view(state), st);
-    }
-    msi_aggregate_clear(type, cell);
-    return MS_OK;
+    /* A sketch is larger than what is added to it. */
+    enc->commit->batch_bytes += state->bytes;
+    return is_found ? msi_aggregate_load(type, cell, ms_buf_view(state), st)
+                    : msi_aggregate_clear(type, cell, st);
 }
 
 static ms_rc encode_aggregate(const encoder *enc, ms_bt_mutation_cursor start,
@@ -241,11 +240,8 @@ static ms_rc encode_aggregate(const encoder *enc, ms_bt_mutation_cursor start,
     bool is_new = false;
     msi_overlay_cell *cell = msi_overlay_at(enc->commit->overlay, cell_key(enc, mutation), &is_new);
     if (is_new) {
-        if (enc->is_mixed && is_deleted(enc, start, mutation, index)) {
-            msi_aggregate_clear(type, cell);
-        } else {
-            MS_TRY(load_aggregate(enc, type, cell, st));
-        }
+        bool is_gone = enc->is_mixed && is_deleted(enc, start, mutation, index);
+        MS_TRY(is_gone ? msi_aggregate_clear(type, cell, st) : load_aggregate(enc, type, cell, st));
     }
     if (is_merge) {
         return msi_aggregate_merge(type, cell, mutation->value, st);

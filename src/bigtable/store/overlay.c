@@ -6,6 +6,7 @@
 #include "bigtable/store/overlay.h"
 
 #include "base/memory.h"
+#include "bigtable/model/hll.h"
 #include "bigtable/store/key.h"
 
 /* Cells and slots at first; both double. A slot table is at most half full. */
@@ -21,7 +22,8 @@ struct msi_overlay {
     uint32_t *slots; /* index of the cell plus one; 0: free */
     uint32_t slot_count;
     ms_arena keys;
-    char *key; /* MSI_KEY_BYTES_MAX: the cell of a column */
+    char *key;     /* MSI_KEY_BYTES_MAX: the cell of a column */
+    ms_buf sketch; /* a state that is being put */
 };
 
 msi_overlay *msi_overlay_create(void)
@@ -31,7 +33,17 @@ msi_overlay *msi_overlay_create(void)
     overlay->slots = ms_mem_calloc(FIRST_SLOTS, sizeof(uint32_t));
     overlay->key = ms_mem_alloc(MSI_KEY_BYTES_MAX);
     ms_arena_init(&overlay->keys, 0);
+    ms_buf_init(&overlay->sketch, MS_BT_LIMIT_VALUE_BYTES);
     return overlay;
+}
+
+static void drop_sketch(msi_overlay_cell *cell)
+{
+    if (cell->sketch != NULL) {
+        ms_bt_hll_release(cell->sketch);
+        ms_mem_free(cell->sketch);
+        cell->sketch = NULL;
+    }
 }
 
 void msi_overlay_destroy(msi_overlay *overlay)
@@ -39,9 +51,11 @@ void msi_overlay_destroy(msi_overlay *overlay)
     if (overlay == NULL) {
         return;
     }
+    msi_overlay_reset(overlay);
     for (uint32_t i = 0; i < overlay->capacity; i++) {
         ms_buf_release(&overlay->cells[i].bytes);
     }
+    ms_buf_release(&overlay->sketch);
     ms_mem_free(overlay->cells);
     ms_mem_free(overlay->slots);
     ms_mem_free(overlay->key);
@@ -83,6 +97,7 @@ void msi_overlay_reset(msi_overlay *overlay)
         if (overlay->cells[i].bytes.capacity_bytes > KEPT_BYTES) {
             ms_buf_release(&overlay->cells[i].bytes);
         }
+        drop_sketch(&overlay->cells[i]);
     }
     overlay->count = 0;
     ms_arena_reset(&overlay->keys);
@@ -151,24 +166,34 @@ msi_overlay_cell *msi_overlay_cell_at(msi_overlay *overlay, uint32_t index)
     return &overlay->cells[index];
 }
 
-void msi_overlay_put(msi_overlay *overlay, ms_kv_batch *batch)
+static ms_rc put_cell(msi_overlay *overlay, const msi_overlay_cell *cell, ms_kv_batch *batch,
+                      ms_status *st)
+{
+    char number[sizeof(int64_t)];
+    ms_str key = cell->key;
+    ms_str value = ms_buf_view(&cell->bytes);
+    if (cell->kind == MSI_OVERLAY_NUMBER) {
+        msi_number_store(number, cell->number);
+        value = ms_str_make(number, sizeof(number));
+    } else if (cell->kind == MSI_OVERLAY_SKETCH) {
+        ms_buf_reset(&overlay->sketch);
+        MS_TRY(ms_bt_hll_write(cell->sketch, &overlay->sketch, st));
+        value = ms_buf_view(&overlay->sketch);
+    } else {
+        memcpy(overlay->key, key.ptr, key.bytes);
+        char *end = msi_key_put_time(overlay->key + key.bytes, cell->micros);
+        key = ms_str_make(overlay->key, (size_t)(end - overlay->key));
+    }
+    ms_kv_batch_put(batch, key, value);
+    return MS_OK;
+}
+
+ms_rc msi_overlay_put(msi_overlay *overlay, ms_kv_batch *batch, ms_status *st)
 {
     for (uint32_t i = 0; i < overlay->count; i++) {
-        const msi_overlay_cell *cell = &overlay->cells[i];
-        char number[sizeof(int64_t)];
-        ms_str key = cell->key;
-        ms_str value = ms_buf_view(&cell->bytes);
-        if (!cell->exists) {
-            continue;
+        if (overlay->cells[i].exists) {
+            MS_TRY(put_cell(overlay, &overlay->cells[i], batch, st));
         }
-        if (cell->kind == MSI_OVERLAY_NUMBER) {
-            msi_number_store(number, cell->number);
-            value = ms_str_make(number, sizeof(number));
-        } else if (cell->kind == MSI_OVERLAY_COLUMN) {
-            memcpy(overlay->key, key.ptr, key.bytes);
-            char *end = msi_key_put_time(overlay->key + key.bytes, cell->micros);
-            key = ms_str_make(overlay->key, (size_t)(end - overlay->key));
-        }
-        ms_kv_batch_put(batch, key, value);
     }
+    return MS_OK;
 }

@@ -22,7 +22,7 @@
 
 typedef enum msi_overlay_kind {
     MSI_OVERLAY_NUMBER, /* an aggregate of eight bytes */
-    MSI_OVERLAY_BYTES,  /* an aggregate of another form */
+    MSI_OVERLAY_SKETCH, /* an aggregate that is a sketch */
     MSI_OVERLAY_COLUMN  /* bytes: the latest cell of a column; its key lacks the time */
 } msi_overlay_kind;
 
@@ -30,11 +30,12 @@ typedef struct msi_overlay_cell {
     ms_str key;
     uint64_t hash;
     msi_overlay_kind kind;
-    bool exists;    /* else there is no such cell, and none is put */
-    uint32_t tag;   /* the caller's */
-    int64_t micros; /* COLUMN: the time of the cell */
-    int64_t number; /* NUMBER */
-    ms_buf bytes;   /* the others; of at most MS_BT_LIMIT_VALUE_BYTES */
+    bool exists;              /* else there is no such cell, and none is put */
+    uint32_t tag;             /* the caller's */
+    int64_t micros;           /* COLUMN: the time of the cell */
+    int64_t number;           /* NUMBER */
+    struct ms_bt_hll *sketch; /* SKETCH: from the heap; freed with the cell */
+    ms_buf bytes;             /* COLUMN; of at most MS_BT_LIMIT_VALUE_BYTES */
 } msi_overlay_cell;
 
 typedef struct msi_overlay msi_overlay;
@@ -55,8 +56,8 @@ msi_overlay_cell *msi_overlay_at(msi_overlay *overlay, ms_str key, bool *is_new_
 uint32_t msi_overlay_count(const msi_overlay *overlay);
 msi_overlay_cell *msi_overlay_cell_at(msi_overlay *overlay, uint32_t index);
 
-/* Puts every cell that exists into a batch. */
-void msi_overlay_put(msi_overlay *overlay, ms_kv_batch *batch);
+/* Puts every cell that exists into a batch. MS_NO_MEMORY. */
+ms_rc msi_overlay_put(msi_overlay *overlay, ms_kv_batch *batch, ms_status *st) MS_MUST_USE;
 
 /* Eight bytes big-endian. */
 static inline int64_t msi_number_load(const char *at)

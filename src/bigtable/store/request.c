@@ -47,24 +47,71 @@ static ms_bt_code no_family(const msi_item *item, ms_str row, ms_bt_status *bt)
         ms_bt_bytes_text(row, key, sizeof(key)), path);
 }
 
-/* A batch may know names that no entry uses; only a used one is an error. */
-static ms_bt_code check_mutations(const msi_item *item, const ms_bt_mutation_batch *batch,
-                                  ms_bt_status *bt)
+/* Is it a mutation of a sketch? */
+static bool is_of_sketch(const msi_item *item, const ms_bt_mutation *mutation)
+{
+    return (MS_BT_MUTATION_BIT(mutation->kind) & MS_BT_MUTATION_AGGREGATES) != 0 &&
+           item->table->def->families[item->families[mutation->family]].type ==
+               MS_BT_VALUE_INT64_HLL;
+}
+
+/* How many sketches an entry changes; the cursor stands at its start. */
+static uint32_t count_sketches(ms_bt_store *store, const msi_item *item,
+                               ms_bt_mutation_cursor cursor)
+{
+    msi_overlay *cells = store->commit.trial;
+    ms_bt_mutation mutation;
+    while (ms_bt_mutation_cursor_next(&cursor, &mutation)) {
+        if (is_of_sketch(item, &mutation)) {
+            char *to = msi_key_put_u32(store->commit.key, mutation.family);
+            to = msi_key_put_time(to, mutation.timestamp_micros);
+            to = msi_key_put_escaped(to, mutation.qualifier);
+            bool is_new = false;
+            ms_str key = ms_str_make(store->commit.key, (size_t)(to - store->commit.key));
+            (void)msi_overlay_at(cells, key, &is_new);
+        }
+    }
+    uint32_t count = msi_overlay_count(cells);
+    msi_overlay_reset(cells);
+    return count;
+}
+
+/* Counts the mutations of an entry that change sketches, and checks each against its family. A
+ * batch may know names that no entry uses; only a used one is an error. */
+static ms_bt_code check_entry(const msi_item *item, ms_str key, ms_bt_mutation_cursor *cursor,
+                              uint32_t *of_sketches_out, ms_bt_status *bt)
+{
+    ms_bt_mutation mutation;
+    *of_sketches_out = 0;
+    for (uint32_t i = 0; ms_bt_mutation_cursor_next(cursor, &mutation); i++) {
+        if (mutation.kind == MS_BT_MUTATION_DELETE_FROM_ROW) {
+            continue;
+        }
+        uint16_t family = item->families[mutation.family];
+        if (family == MSI_NO_FAMILY) {
+            return no_family(item, key, bt);
+        }
+        MS_BT_TRY(ms_bt_mutation_check_type(&mutation, i, &item->table->def->families[family], bt));
+        *of_sketches_out += is_of_sketch(item, &mutation);
+    }
+    return MS_BT_OK;
+}
+
+static ms_bt_code check_mutations(ms_bt_store *store, const msi_item *item,
+                                  const ms_bt_mutation_batch *batch, ms_bt_status *bt)
 {
     ms_bt_mutation_cursor cursor = ms_bt_mutation_cursor_make(batch);
     ms_bt_mutation_entry entry;
-    ms_bt_mutation mutation;
     while (ms_bt_mutation_cursor_next_entry(&cursor, &entry)) {
-        for (uint32_t i = 0; ms_bt_mutation_cursor_next(&cursor, &mutation); i++) {
-            if (mutation.kind == MS_BT_MUTATION_DELETE_FROM_ROW) {
-                continue;
-            }
-            uint16_t family = item->families[mutation.family];
-            if (family == MSI_NO_FAMILY) {
-                return no_family(item, entry.key, bt);
-            }
-            MS_BT_TRY(
-                ms_bt_mutation_check_type(&mutation, i, &item->table->def->families[family], bt));
+        ms_bt_mutation_cursor start = cursor;
+        uint32_t of_sketches = 0;
+        MS_BT_TRY(check_entry(item, entry.key, &cursor, &of_sketches, bt));
+        uint32_t sketches =
+            of_sketches > MS_BT_LIMIT_SKETCHES ? count_sketches(store, item, start) : of_sketches;
+        if (sketches > MS_BT_LIMIT_SKETCHES) {
+            return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                                    "Too many sketches in one entry: %u provided; limit %u",
+                                    sketches, MS_BT_LIMIT_SKETCHES);
         }
     }
     return MS_BT_OK;
@@ -110,7 +157,7 @@ static ms_bt_code check_batch(ms_bt_store *store, msi_item *item, const ms_bt_mu
     bool may_mismatch =
         (ms_bt_mutation_batch_kinds(batch) & MS_BT_MUTATION_AGGREGATES) != 0 || has_aggregates(def);
     if (!all_known || may_mismatch) {
-        MS_BT_TRY(check_mutations(item, batch, bt));
+        MS_BT_TRY(check_mutations(store, item, batch, bt));
     }
     return MS_BT_OK;
 }

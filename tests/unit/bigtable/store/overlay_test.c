@@ -83,7 +83,7 @@ static void cells_that_exist_are_put(void **state)
     ms_kv *kv = NULL;
     assert_ok(ms_kv_open(&(ms_kv_options){.path = path, .create = true}, &kv, &st));
     ms_kv_batch *batch = ms_kv_batch_create();
-    msi_overlay_put(overlay, batch);
+    assert_ok(msi_overlay_put(overlay, batch, &st));
     assert_int_equal(ms_kv_batch_count(batch), 2);
     assert_ok(ms_kv_write(kv, batch, MS_KV_NO_SYNC, &st));
     ms_buf value;
