@@ -118,15 +118,18 @@ bool ms_parker_park(ms_parker *parker, int64_t timeout_ns)
 
 void ms_parker_unpark(ms_parker *parker)
 {
+    /* Read before the exchange: after it, the owner may go on and end the parker. */
+    void (*wake)(void *arg) = parker->wake;
+    void *wake_arg = parker->wake_arg;
     /* Order release: partner is take_notice. An exchange even when the state is NOTIFIED already:
      * a mere look would not publish what this caller wrote, and the owner could miss it. */
     uint32_t before =
         atomic_exchange_explicit(&parker->state, PARKER_NOTIFIED, memory_order_release);
-    if (parker->wake != NULL) {
+    if (wake != NULL) {
         /* NOTIFIED: an earlier unpark has called, or is about to, and the owner has yet to take
          * it. */
         if (before != PARKER_NOTIFIED) {
-            parker->wake(parker->wake_arg);
+            wake(wake_arg);
         }
     } else if (before == PARKER_PARKED) {
         futex_wake(&parker->state);

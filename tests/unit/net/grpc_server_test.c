@@ -34,7 +34,7 @@ static void a_unix_socket_works_and_is_removed(void **state)
     (void)state;
     char listen[64];
     struct stat info;
-    snprintf(listen, sizeof(listen), "unix:/tmp/ms-net-test-%d.sock", (int)getpid());
+    snprintf(listen, sizeof(listen), "unix:/tmp/net-test-%d.sock", (int)getpid());
     rig it;
     for (int i = 0; i < 2; i++) {
         rig_open(&it, &(rig_options){.server.listen = ms_str_cstr(listen)});

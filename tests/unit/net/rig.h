@@ -473,6 +473,7 @@ typedef struct probe {
     _Atomic int header_count; /* calls of on_headers */
     _Atomic int writable_count;
     bool has_room; /* what the last send said */
+    bool was_waited;
 } probe;
 
 static inline void probe_copy_pairs(char *out, ms_grpc_metadata metadata)
@@ -535,10 +536,10 @@ static inline void probe_on_done(ms_grpc_call *call, const ms_grpc_result *resul
     memcpy(own->details, result->details.bytes > 0 ? result->details.ptr : "",
            result->details.bytes < PROBE_TEXT ? result->details.bytes : PROBE_TEXT);
     probe_copy_pairs(own->trailers, result->trailers);
-    own->is_done = true;
     own->call = NULL;
+    own->is_done = true;
     ms_parker_unpark(&own->event);
-    ms_parker_unpark(&own->parker);
+    ms_parker_unpark(&own->parker); /* the probe is the test's again */
 }
 
 static const ms_grpc_call_events probe_events = {.on_headers = probe_on_headers,
@@ -576,9 +577,10 @@ static inline void probe_start(rig *it, probe *own)
 
 static inline void probe_wait(probe *own)
 {
-    while (!own->is_done) {
-        (void)ms_parker_park(&own->parker, MS_PARK_FOREVER);
+    while (!own->was_waited && !ms_parker_park(&own->parker, MS_PARK_FOREVER)) {
     }
+    own->was_waited = true;
+    assert_true(own->is_done);
 }
 
 static inline void probe_run(rig *it, probe *own)

@@ -88,7 +88,7 @@ static void release_identity(identity *made)
 static int make_files(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/ms-net-tls-XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/net-tls-XXXXXX");
     assert_non_null(mkdtemp(folder));
     char *const paths[] = {ca_file,      other_ca_file,  chain_file,      key_file,
                            expired_file, other_key_file, locked_key_file, garbage_file};
