@@ -164,11 +164,13 @@ static bool same_column(const msi_row_reader *r)
                                               r->last + r->row_bytes, bytes - r->row_bytes) == 0;
 }
 
-/* Appends the cell that comes next to the page. */
+/* Appends the cell that comes next to the page. Copies of one cell share their bytes, because a
+ * filter can make very many. */
 static ms_rc keep_cell(msi_row_reader *r, ms_bt_cell_copy copy, ms_status *st)
 {
     ms_bt_page *page = r->page;
-    ms_str value = copy.is_stripped ? (ms_str){NULL, 0} : r->entry.value;
+    bool wants_value = !copy.is_stripped && r->column.value_at == UINT32_MAX;
+    ms_str value = wants_value ? r->entry.value : (ms_str){NULL, 0};
     ms_str escaped = escaped_qualifier(r);
     MS_TRY(ms_bt_page_reserve_cell(page, escaped.bytes + value.bytes, st));
     if (r->column.qualifier_at == UINT32_MAX) {
@@ -178,26 +180,30 @@ static ms_rc keep_cell(msi_row_reader *r, ms_bt_cell_copy copy, ms_status *st)
         page->bytes.bytes += r->column.qualifier_bytes;
         r->column.family = (uint16_t)r->family;
     }
+    if (wants_value) {
+        r->column.value_at = ms_bt_page_put(page, value.ptr, value.bytes);
+    }
     ms_bt_cell *cell = &page->cells[page->cell_count++];
     *cell = r->column;
     cell->timestamp_micros = msi_key_time(r->entry.key.ptr + r->column_bytes);
     cell->label = copy.label;
-    cell->value_at = ms_bt_page_put(page, value.ptr, value.bytes);
-    cell->value_bytes = (uint32_t)value.bytes;
+    cell->value_at = copy.is_stripped ? r->column.qualifier_at : r->column.value_at;
+    cell->value_bytes = copy.is_stripped ? 0 : (uint32_t)r->entry.value.bytes;
     return MS_OK;
 }
 
 /* Runs the cell that comes next through the filter and keeps what that gives. */
 static ms_rc run_cell(msi_row_reader *r, ms_bt_verdict *verdict_out, ms_status *st)
 {
-    static const ms_bt_cell_copy whole = {0};
+    const ms_bt_filter_program *program = r->program;
     *verdict_out = MS_BT_VERDICT_KEEP;
+    r->column.value_at = UINT32_MAX;
     if (r->family == UINT32_MAX) {
         /* A family that this snapshot of the catalog does not know came later, or is gone. */
         *verdict_out = MS_BT_VERDICT_DROP;
         return MS_OK;
     }
-    if (r->mode != MSI_READ_ALL && !ms_bt_filter_program_wants(r->program, r->family)) {
+    if (r->mode != MSI_READ_ALL && !ms_bt_filter_program_wants(program, r->family)) {
         *verdict_out = MS_BT_VERDICT_DROP_FAMILY;
         return MS_OK;
     }
@@ -207,7 +213,9 @@ static ms_rc run_cell(msi_row_reader *r, ms_bt_verdict *verdict_out, ms_status *
         return *verdict_out == MS_BT_VERDICT_KEEP ? keep_cell(r, copy, st) : MS_OK;
     }
     if (r->mode != MSI_READ_CELLS) {
-        return keep_cell(r, whole, st);
+        /* Values that nobody looks at need not be copied. */
+        ms_bt_cell_copy copy = {.is_stripped = !program->tests_values && !program->gives_values};
+        return keep_cell(r, copy, st);
     }
     int64_t micros = msi_key_time(r->entry.key.ptr + r->column_bytes);
     *verdict_out = ms_bt_filter_run_cell(&r->run, micros, r->entry.value);

@@ -60,7 +60,7 @@ typedef struct msi_row_reader {
     size_t column_bytes; /* of the key before, without its time; 0: none in this row */
     uint32_t family_id;  /* of the column before */
     uint32_t family;     /* its index; UINT32_MAX: none that the catalog knows */
-    ms_bt_cell column;   /* the cell before, for its qualifier */
+    ms_bt_cell column;   /* where the page has the qualifier and the value, if it has */
     uint32_t steps;      /* entries passed over one after the other */
 } msi_row_reader;
 

@@ -100,6 +100,43 @@ static void every_way_gives_the_same(void **state)
     }
 }
 
+/* 64 copies of a value of 512 KiB, half of them stripped. */
+static void copies_of_a_cell_share_their_bytes(void **state)
+{
+    reader_test *t = *state;
+    create_table(&t->f, (const char *const[]){"a"}, 1);
+    size_t bytes = (size_t)512 << 10;
+    char *value = calloc(1, bytes + 1);
+    memset(value, 'v', bytes);
+    ms_bt_status bt = set_cell(&t->f, "r1", "a", "q", 1000, value);
+    free(value);
+    assert_bt(&bt, MS_BT_OK);
+    const ms_bt_filter *half[] = {ms_bt_filter_strip_value(&t->arena), NULL};
+    const ms_bt_filter *twice[] = {NULL, NULL};
+    const ms_bt_filter *list[6];
+    for (int i = 0; i < 6; i++) {
+        list[i] = ms_bt_filter_interleave(&t->arena, i == 3 ? half : twice, 2);
+    }
+    ms_bt_read_options options = {.table = t->f.table,
+                                  .filter = ms_bt_filter_chain(&t->arena, list, 6)};
+    ms_bt_read *read =
+        ms_bt_client_read_rows(t->f.client, &options, &t->f.mailbox, wake_nothing, NULL);
+    const ms_bt_page *page = NULL;
+    assert_int_equal(ms_bt_read_wait(read, &t->f.parker, &page), MS_BT_POLL_PAGE);
+    assert_int_equal(page->cell_count, 64);
+    assert_true(page->bytes.capacity_bytes < 4 * bytes);
+    unsigned full = 0;
+    for (uint32_t i = 0; i < page->cell_count; i++) {
+        ms_str text = ms_bt_page_value(page, &page->cells[i]);
+        assert_true(text.bytes == 0 || (text.bytes == bytes && text.ptr[0] == 'v'));
+        full += text.bytes > 0;
+    }
+    assert_int_equal(full, 32);
+    ms_bt_read_return(read, page);
+    assert_int_equal(ms_bt_read_wait(read, &t->f.parker, &page), MS_BT_POLL_END);
+    assert_true(ms_bt_read_close(read, NULL, NULL));
+}
+
 static void row_keys_of_a_filter_bound_the_scan(void **state)
 {
     reader_test *t = *state;
@@ -145,6 +182,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(every_way_gives_the_same),
+        TEST(copies_of_a_cell_share_their_bytes),
         TEST(row_keys_of_a_filter_bound_the_scan),
         TEST(labels_come_with_the_page),
     };
