@@ -26,6 +26,7 @@ typedef struct write_op {
     uint32_t sent_count;
     ms_str last_text;   /* texts that repeat are kept once */
     bool was_attempted; /* entries have outcomes of their own */
+    bool was_answered;  /* an entry had an answer of its own */
 } write_op;
 
 /* Which entries must not be done twice: those that let the server choose a time, and those that
@@ -89,6 +90,7 @@ static ms_bt_code message(msi_op *op, ms_str bytes, ms_bt_status *bt)
         entry_state *entry = &write->entries[write->sent[result.index]];
         bool is_code = result.code >= 0 && result.code < MS_BT_CODE_COUNT;
         entry->is_answered = true;
+        write->was_answered = true;
         entry->code = is_code ? (uint8_t)result.code : (uint8_t)MS_BT_UNKNOWN;
         entry->text = keep_text(write, result.message);
     }
@@ -135,19 +137,6 @@ static msi_op_next end(msi_op *op)
     return MSI_OP_AGAIN;
 }
 
-/* Did all entries fail alike? Then the request as a whole was refused. */
-static bool all_failed_alike(const write_op *write, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (write->entries[i].code == MS_BT_OK ||
-            write->entries[i].code != write->entries[0].code ||
-            !ms_str_equals(write->entries[i].text, write->entries[0].text)) {
-            return false;
-        }
-    }
-    return count > 0;
-}
-
 static void hand_over(write_op *write)
 {
     ms_bt_mutate_rows *call = write->call;
@@ -157,8 +146,9 @@ static void hand_over(write_op *write)
         *bt = write->op.status;
         return;
     }
-    if (all_failed_alike(write, count)) {
-        ms_bt_status_set_text(bt, write->entries[0].code, write->entries[0].text);
+    if (!write->was_answered && !ms_bt_status_is_ok(&write->op.status)) {
+        /* The request as a whole was refused, or never arrived. */
+        *bt = write->op.status;
         return;
     }
     ms_status st = {0};

@@ -36,11 +36,12 @@ void msi_call_reply_operation(msi_call *call, ms_str resource, const ProtobufCMe
     ms_bt_server *server = call->server;
     ms_bt_status bt = {0};
     ms_status st = {0};
+    const ms_bt_status well = {0};
     ms_mutex_lock(&server->mutex);
     uint64_t number = ++server->operation_number;
     ms_str name = ms_arena_format(&call->arena, "operations/%.*s/operations/%" PRIu64,
                                   MS_STR_ARG(resource), number);
-    ms_pb_operation *out = ms_wire_operation_to_pb(name, metadata, response, NULL, &call->arena);
+    ms_pb_operation *out = ms_wire_operation_to_pb(name, metadata, response, &well, &call->arena);
     ms_rc rc = ms_wire_pack(&out->base, &call->out, &st);
     if (rc == MS_OK) {
         keep(server, name, ms_buf_view(&call->out));

@@ -84,10 +84,12 @@ static void wrong_tables_are_refused_and_leave_nothing(void **state)
     ms_bt_status bt = create_as(f, &table);
     assert_bt(&bt, MS_BT_INVALID_ARGUMENT);
     table.family_count = 1;
+#ifndef MS_OVER_GRPC /* no message has a type that does not exist */
     families[0].type = MS_BT_VALUE_COUNT;
     bt = create_as(f, &table);
     assert_bt(&bt, MS_BT_INVALID_ARGUMENT);
     families[0].type = MS_BT_VALUE_RAW;
+#endif
     table.change_retention_micros = INT64_C(86400) * 8 * 1000000;
     bt = create_as(f, &table);
     assert_bt(&bt, MS_BT_INVALID_ARGUMENT);

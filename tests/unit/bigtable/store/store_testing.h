@@ -16,6 +16,11 @@
 #include "os/file.h"
 #include "os/iopool.h"
 #include "os/mailbox.h"
+#ifdef MS_OVER_GRPC
+#include "bigtable/client/grpc.h"
+#include "bigtable/server/server.h"
+#include "net/loop.h"
+#endif
 
 #include <inttypes.h>
 
@@ -39,6 +44,12 @@ typedef struct fixture {
     ms_bt_sync_mode sync_mode;
     int64_t gc_period_ms; /* as in the options of the store */
     uint32_t queued_mutations_max;
+#ifdef MS_OVER_GRPC
+    ms_loop *server_loop;
+    ms_loop *client_loop;
+    ms_bt_server *server;
+    struct ms_bt_transport *transport;
+#endif
 } fixture;
 
 #define assert_bt(bt, expected)                                                                    \
@@ -59,6 +70,45 @@ static inline void wake_nothing(void *arg)
     (void)arg;
 }
 
+/* The client, over the transport that this program tests. */
+#ifdef MS_OVER_GRPC
+static inline void fixture_connect(fixture *f)
+{
+    ms_status st = {0};
+    char target[32];
+    assert_ok(ms_loop_create("server", &f->server_loop, &st));
+    assert_ok(ms_loop_create("client", &f->client_loop, &st));
+    ms_bt_server_options server = {.loops = &f->server_loop,
+                                   .loop_count = 1,
+                                   .listen = ms_str_lit("127.0.0.1:0"),
+                                   .store = f->store};
+    assert_ok(ms_bt_server_create(&server, &f->server, &st));
+    snprintf(target, sizeof(target), "127.0.0.1:%u", (unsigned)ms_bt_server_port(f->server));
+    ms_bt_grpc_options grpc = {.loop = f->client_loop, .target = ms_str_cstr(target)};
+    assert_ok(ms_bt_grpc_create(&grpc, &f->transport, &st));
+    f->client = ms_bt_client_create(f->transport, NULL);
+}
+
+static inline void fixture_disconnect(fixture *f)
+{
+    ms_bt_client_destroy(f->client);
+    ms_bt_grpc_destroy(f->transport);
+    ms_loop_destroy(f->client_loop);
+    ms_bt_server_destroy(f->server, 0);
+    ms_loop_destroy(f->server_loop);
+}
+#else
+static inline void fixture_connect(fixture *f)
+{
+    f->client = ms_bt_client_create(ms_bt_store_transport(f->store), NULL);
+}
+
+static inline void fixture_disconnect(fixture *f)
+{
+    ms_bt_client_destroy(f->client);
+}
+#endif
+
 static inline void fixture_open(fixture *f)
 {
     ms_status st = {0};
@@ -72,13 +122,13 @@ static inline void fixture_open(fixture *f)
                                    .gc_period_ms = f->gc_period_ms,
                                    .has_no_thread = true};
     assert_ok(ms_bt_store_open(&options, &f->store, &st));
-    f->client = ms_bt_client_create(ms_bt_store_transport(f->store), NULL);
+    fixture_connect(f);
 }
 
 static inline void fixture_close(fixture *f)
 {
     ms_status st = {0};
-    ms_bt_client_destroy(f->client);
+    fixture_disconnect(f);
     (void)ms_bt_store_close(f->store, &st);
     f->client = NULL;
     f->store = NULL;
