@@ -41,6 +41,7 @@ run bench_json
 run bench_store
 run bench_rows
 run bench_grpc
+run bench_wire
 run bench_start "$build/millstream"
 
 echo "== summary"

@@ -7,7 +7,7 @@
 #include "bigtable/wire/wire_priv.h"
 
 #define FEATURE_BITS 32u
-#define MESSAGE_BYTES_MAX (FEATURE_BITS * 3) /* a tag of two bytes, and a flag */
+#define MESSAGE_BYTES_MAX (FEATURE_BITS * 3 + MSI_WIRE_SLACK) /* a tag of two bytes, and a flag */
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -139,7 +139,7 @@ ms_rc ms_wire_response_params_encode(const ms_wire_response_params *params, ms_b
     size_t bytes = msi_wire_plain_bytes_size(params->zone.bytes) +
                    msi_wire_plain_bytes_size(params->cluster.bytes) +
                    msi_wire_plain_int_size(params->afe_id);
-    MS_TRY(ms_buf_reserve(buf, bytes, st));
+    MS_TRY(ms_buf_reserve(buf, bytes + MSI_WIRE_SLACK, st));
     char *at = buf->ptr + buf->bytes;
     at = msi_wire_put_plain_bytes(at, FIELD_ZONE, params->zone);
     at = msi_wire_put_plain_bytes(at, FIELD_CLUSTER, params->cluster);

@@ -24,7 +24,7 @@ ms_rc ms_wire_mutate_result_encode(const ms_wire_mutate_result *result, ms_buf *
     size_t status =
         msi_wire_plain_int_size(result->code) + msi_wire_plain_bytes_size(result->message.bytes);
     size_t entry = msi_wire_plain_int_size(result->index) + msi_wire_bytes_size(status);
-    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(entry), st));
+    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(entry) + MSI_WIRE_SLACK, st));
     char *at = msi_wire_put_head(buf->ptr + buf->bytes, FIELD_ENTRY, entry);
     at = msi_wire_put_plain_int(at, 1, result->index);
     at = msi_wire_put_head(at, 2, status);
@@ -42,7 +42,7 @@ ms_rc ms_wire_rate_limit_encode(int64_t period_micros, double factor, ms_buf *bu
     uint64_t bits;
     memcpy(&bits, &factor, sizeof(bits));
     size_t limit = msi_wire_bytes_size(period) + (bits == 0 ? 0 : 1 + sizeof(bits));
-    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(limit), st));
+    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(limit) + MSI_WIRE_SLACK, st));
     char *at = msi_wire_put_head(buf->ptr + buf->bytes, FIELD_RATE_LIMIT, limit);
     at = msi_wire_put_head(at, 1, period);
     at = msi_wire_put_plain_int(at, 1, seconds);

@@ -223,10 +223,18 @@ static char *put_idempotency(char *at, unsigned field, const ms_bt_mutation_entr
     return msi_wire_put_plain_int(at, 2, start % MICROS_PER_SECOND * NANOS_PER_MICRO);
 }
 
-/* Of all fields of an entry. The cursor is a copy, at the entry's first mutation. */
-static size_t entry_bytes(const ms_bt_mutation_batch *batch, const ms_bt_mutation_entry *entry,
-                          ms_bt_mutation_cursor cursor)
+/* A cursor at the mutations that another is at. Only what is needed is copied, and piece by piece:
+ * what was just written in pieces is slow to be read as a whole. */
+static ms_bt_mutation_cursor mutations_at(const ms_bt_mutation_cursor *cursor)
 {
+    return (ms_bt_mutation_cursor){.next = cursor->next, .entry_end = cursor->entry_end};
+}
+
+/* Of all fields of an entry, at whose first mutation the cursor is. */
+static size_t entry_bytes(const ms_bt_mutation_batch *batch, const ms_bt_mutation_entry *entry,
+                          const ms_bt_mutation_cursor *at)
+{
+    ms_bt_mutation_cursor cursor = mutations_at(at);
     size_t bytes = msi_wire_plain_bytes_size(entry->key.bytes);
     ms_bt_mutation mutation;
     while (ms_bt_mutation_cursor_next(&cursor, &mutation)) {
@@ -237,8 +245,9 @@ static size_t entry_bytes(const ms_bt_mutation_batch *batch, const ms_bt_mutatio
 }
 
 static char *put_entry(char *at, const entry_fields *fields, const ms_bt_mutation_batch *batch,
-                       const ms_bt_mutation_entry *entry, ms_bt_mutation_cursor cursor)
+                       const ms_bt_mutation_entry *entry, const ms_bt_mutation_cursor *mutations)
 {
+    ms_bt_mutation_cursor cursor = mutations_at(mutations);
     at = msi_wire_put_plain_bytes(at, fields->key, entry->key);
     ms_bt_mutation mutation;
     while (ms_bt_mutation_cursor_next(&cursor, &mutation)) {
@@ -255,13 +264,13 @@ static char *put_entry(char *at, const entry_fields *fields, const ms_bt_mutatio
 size_t ms_wire_mutate_entry_bytes(const ms_bt_mutation_batch *batch,
                                   const ms_bt_mutation_entry *entry, ms_bt_mutation_cursor cursor)
 {
-    return msi_wire_bytes_size(entry_bytes(batch, entry, cursor));
+    return msi_wire_bytes_size(entry_bytes(batch, entry, &cursor));
 }
 
 static ms_rc put_text(ms_buf *buf, unsigned field, ms_str text, ms_status *st)
 {
     size_t bytes = msi_wire_plain_bytes_size(text.bytes);
-    MS_TRY(ms_buf_reserve(buf, bytes, st));
+    MS_TRY(ms_buf_reserve(buf, bytes + MSI_WIRE_SLACK, st));
     if (bytes > 0) {
         (void)msi_wire_put_bytes(buf->ptr + buf->bytes, field, text);
         buf->bytes += bytes;
@@ -283,10 +292,10 @@ ms_rc ms_wire_mutate_rows_encode(const ms_wire_mutate_head *head, const ms_bt_mu
             continue;
         }
         next++;
-        size_t bytes = entry_bytes(batch, &entry, cursor);
-        MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(bytes), st));
+        size_t bytes = entry_bytes(batch, &entry, &cursor);
+        MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(bytes) + MSI_WIRE_SLACK, st));
         char *at = msi_wire_put_head(buf->ptr + buf->bytes, FIELD_ENTRY, bytes);
-        at = put_entry(at, &rows_entry, batch, &entry, cursor);
+        at = put_entry(at, &rows_entry, batch, &entry, &cursor);
         buf->bytes = (size_t)(at - buf->ptr);
     }
     MS_ASSERT(indexes == NULL || next == index_count);
@@ -305,13 +314,14 @@ ms_rc ms_wire_mutate_row_encode(const ms_wire_mutate_head *head, const ms_bt_mut
     ms_bt_mutation_entry plain = entry;
     plain.token = (ms_str){NULL, 0};
     MS_TRY(put_text(buf, FIELD_TABLE, head->table, st));
-    MS_TRY(ms_buf_reserve(buf, entry_bytes(batch, &plain, cursor), st));
-    char *at = put_entry(buf->ptr + buf->bytes, &row_entry, batch, &plain, cursor);
+    MS_TRY(ms_buf_reserve(buf, entry_bytes(batch, &plain, &cursor) + MSI_WIRE_SLACK, st));
+    char *at = put_entry(buf->ptr + buf->bytes, &row_entry, batch, &plain, &cursor);
     buf->bytes = (size_t)(at - buf->ptr);
     MS_TRY(put_text(buf, ROW_PROFILE, head->app_profile, st));
     MS_TRY(put_text(buf, ROW_VIEW, head->authorized_view, st));
     if (entry.token.bytes > 0) {
-        MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(idempotency_bytes(&entry)), st));
+        MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(idempotency_bytes(&entry)) + MSI_WIRE_SLACK,
+                              st));
         at = put_idempotency(buf->ptr + buf->bytes, row_entry.idempotency, &entry);
         buf->bytes = (size_t)(at - buf->ptr);
     }
@@ -325,6 +335,7 @@ typedef struct decoder {
     const entry_fields *fields;
     ms_bt_mutation_batch *batch;
     ms_bt_status *bt;
+    ms_status st;  /* what the batch says; once for all, because clearing one takes its time */
     ms_str family; /* the last one, */
     uint16_t family_index;
     uint32_t index; /* of the mutation in its entry */
@@ -340,9 +351,9 @@ static ms_bt_code cut_short(const decoder *d)
     return malformed(d, "a field is cut short or has a wrong tag");
 }
 
-static ms_bt_code full(const decoder *d, const ms_status *st)
+static ms_bt_code full(const decoder *d)
 {
-    return ms_bt_status_from(d->bt, MS_BT_RESOURCE_EXHAUSTED, st);
+    return ms_bt_status_from(d->bt, MS_BT_RESOURCE_EXHAUSTED, &d->st);
 }
 
 /* Mutations of one family mostly come together, so the last is kept. */
@@ -360,16 +371,15 @@ static ms_bt_code check_family(const decoder *d, ms_str family)
 
 static ms_bt_code append(decoder *d, ms_str family, ms_bt_mutation *mutation)
 {
-    ms_status st = {0};
     if (!is_last_family(d, family)) {
         d->family = (ms_str){NULL, 0};
-        if (ms_bt_mutation_batch_family(d->batch, family, &d->family_index, &st) != MS_OK) {
-            return full(d, &st);
+        if (ms_bt_mutation_batch_family(d->batch, family, &d->family_index, &d->st) != MS_OK) {
+            return full(d);
         }
         d->family = ms_bt_mutation_batch_family_name(d->batch, d->family_index);
     }
     mutation->family = d->family_index;
-    return ms_bt_mutation_batch_append(d->batch, mutation, &st) == MS_OK ? MS_BT_OK : full(d, &st);
+    return ms_bt_mutation_batch_append(d->batch, mutation, &d->st) == MS_OK ? MS_BT_OK : full(d);
 }
 
 /* A range of time; false when it is malformed. */
@@ -538,8 +548,7 @@ static ms_bt_code take_delete_row(decoder *d, ms_str body, ms_bt_mutation *mutat
             return cut_short(d);
         }
     }
-    ms_status st = {0};
-    return ms_bt_mutation_batch_append(d->batch, mutation, &st) == MS_OK ? MS_BT_OK : full(d, &st);
+    return ms_bt_mutation_batch_append(d->batch, mutation, &d->st) == MS_OK ? MS_BT_OK : full(d);
 }
 
 static ms_bt_code take_body(decoder *d, unsigned field, ms_str body, ms_bt_mutation *mutation)
@@ -703,10 +712,9 @@ static ms_bt_code take_mutations(decoder *d, ms_str bytes)
 
 static ms_bt_code take_entry(decoder *d, const entry_head *head, ms_str bytes)
 {
-    ms_status st = {0};
     if (ms_bt_mutation_batch_begin_row_once(d->batch, head->key, head->token, head->start_micros,
-                                            &st) != MS_OK) {
-        return full(d, &st);
+                                            &d->st) != MS_OK) {
+        return full(d);
     }
     ms_bt_code code = take_mutations(d, bytes);
     if (code != MS_BT_OK) {

@@ -92,28 +92,27 @@ static void describe_cell(const ms_bt_page *page, const ms_bt_row *row, uint32_t
     c->qualifier = present(qualifier);
 }
 
-/* The chunk at the writer's place, which may be the first of its message. */
-static chunk next_chunk(const ms_wire_rows_writer *writer, bool is_first)
+/* The chunk at the writer's place, which may be the first of its message; c is empty. */
+static void next_chunk(const ms_wire_rows_writer *writer, bool is_first, chunk *c)
 {
     const ms_bt_page *page = writer->page;
     const ms_bt_row *row = &page->rows[writer->row];
     ms_str value = ms_bt_page_value(page, &page->cells[row->first_cell + writer->cell]);
-    chunk c = {.is_commit = writer->cell + 1 == row->cell_count};
+    c->is_commit = writer->cell + 1 == row->cell_count;
     if (writer->value_at == 0) {
-        describe_cell(page, row, writer->cell, &c);
+        describe_cell(page, row, writer->cell, c);
         if (is_first) {
-            c.key = ms_bt_page_key(page, row);
+            c->key = ms_bt_page_key(page, row);
         }
     }
     if (__builtin_expect(value.bytes - writer->value_at > writer->piece_bytes, 0)) {
-        c.value = ms_str_slice(value, writer->value_at, writer->value_at + writer->piece_bytes);
-        c.value_size = (uint32_t)value.bytes;
-        c.is_commit = false;
+        c->value = ms_str_slice(value, writer->value_at, writer->value_at + writer->piece_bytes);
+        c->value_size = (uint32_t)value.bytes;
+        c->is_commit = false;
     } else {
-        c.value = (ms_str){writer->value_at == 0 ? value.ptr : value.ptr + writer->value_at,
-                           value.bytes - writer->value_at};
+        c->value = (ms_str){writer->value_at == 0 ? value.ptr : value.ptr + writer->value_at,
+                            value.bytes - writer->value_at};
     }
-    return c;
 }
 
 static size_t chunk_bytes(const chunk *c)
@@ -178,9 +177,10 @@ ms_rc ms_wire_rows_writer_next(ms_wire_rows_writer *writer, ms_buf *buf, ms_stat
     MS_ASSERT(!ms_wire_rows_writer_is_done(writer));
     size_t start = buf->bytes;
     do {
-        chunk c = next_chunk(writer, buf->bytes == start);
+        chunk c = {.is_commit = false};
+        next_chunk(writer, buf->bytes == start, &c);
         size_t bytes = chunk_bytes(&c);
-        size_t wanted = msi_wire_bytes_size(bytes);
+        size_t wanted = msi_wire_bytes_size(bytes) + MSI_WIRE_SLACK;
         if (__builtin_expect(wanted > buf->capacity_bytes - buf->bytes, 0)) {
             MS_TRY(ms_buf_reserve(buf, wanted, st));
         }
@@ -194,7 +194,7 @@ ms_rc ms_wire_rows_writer_next(ms_wire_rows_writer *writer, ms_buf *buf, ms_stat
 
 ms_rc ms_wire_last_scanned_encode(ms_str key, ms_buf *buf, ms_status *st)
 {
-    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(key.bytes), st));
+    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(key.bytes) + MSI_WIRE_SLACK, st));
     char *at = msi_wire_put_bytes(buf->ptr + buf->bytes, FIELD_LAST_SCANNED, key);
     buf->bytes = (size_t)(at - buf->ptr);
     return MS_OK;
@@ -217,7 +217,7 @@ ms_rc ms_wire_read_stats_encode(const ms_wire_read_stats *stats, ms_buf *buf, ms
     size_t latency = msi_wire_bytes_size(duration);
     size_t view = msi_wire_bytes_size(iteration) + msi_wire_bytes_size(latency);
     size_t all = msi_wire_bytes_size(view);
-    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(all), st));
+    MS_TRY(ms_buf_reserve(buf, msi_wire_bytes_size(all) + MSI_WIRE_SLACK, st));
     char *at = msi_wire_put_head(buf->ptr + buf->bytes, FIELD_STATS, all);
     at = msi_wire_put_head(at, 1, view);
     at = msi_wire_put_head(at, 1, iteration);

@@ -252,6 +252,18 @@ static ms_bt_code take_name(ms_wire_rows_merger *merger, ms_wire_names *names, m
     return MS_BT_OK;
 }
 
+/* Families mostly are that of the cell before, also in another row. */
+static ms_bt_code take_family(ms_wire_rows_merger *merger, ms_str name, uint16_t *index_out,
+                              ms_bt_status *bt)
+{
+    if (merger->families.count == 0 ||
+        !ms_str_equals(name, merger->families.list[merger->last_family])) {
+        MS_BT_TRY(take_name(merger, &merger->families, name, &merger->last_family, bt));
+    }
+    *index_out = merger->last_family;
+    return MS_BT_OK;
+}
+
 static void publish_names(const ms_wire_rows_merger *merger, ms_bt_page *page)
 {
     page->families = merger->families.list;
@@ -268,6 +280,28 @@ static size_t row_bytes(const ms_wire_rows_merger *merger, const ms_bt_page *pag
     return page->bytes.bytes - merger->row_bytes_at;
 }
 
+/* A status is large, and clearing it takes longer than a chunk: only these, which are called
+ * rarely, have one. */
+
+static __attribute__((noinline)) ms_bt_code grow_cells(ms_bt_page *page, size_t bytes,
+                                                       ms_bt_status *bt)
+{
+    ms_status st = {0};
+    return ms_bt_page_reserve_cell(page, bytes, &st) == MS_OK ? MS_BT_OK : no_room(&st, bt);
+}
+
+static __attribute__((noinline)) ms_bt_code grow_rows(ms_bt_page *page, ms_bt_status *bt)
+{
+    ms_status st = {0};
+    return ms_bt_page_reserve_row(page, 0, &st) == MS_OK ? MS_BT_OK : no_room(&st, bt);
+}
+
+static __attribute__((noinline)) ms_bt_code grow_buf(ms_buf *buf, size_t bytes, ms_bt_status *bt)
+{
+    ms_status st = {0};
+    return ms_buf_reserve(buf, bytes, &st) == MS_OK ? MS_BT_OK : no_room(&st, bt);
+}
+
 /* Room for a cell and these bytes, within the limits of a row. */
 static ms_bt_code reserve(const ms_wire_rows_merger *merger, ms_bt_page *page, size_t bytes,
                           ms_bt_status *bt)
@@ -280,9 +314,16 @@ static ms_bt_code reserve(const ms_wire_rows_merger *merger, ms_bt_page *page, s
     }
     bool has_room = page->cell_count < page->cell_capacity &&
                     bytes <= page->bytes.capacity_bytes - page->bytes.bytes;
-    ms_status st = {0};
-    return has_room || ms_bt_page_reserve_cell(page, bytes, &st) == MS_OK ? MS_BT_OK
-                                                                          : no_room(&st, bt);
+    return has_room ? MS_BT_OK : grow_cells(page, bytes, bt);
+}
+
+/* Copies bytes behind the page's, for which there is room; mostly they are few. */
+static uint32_t put(ms_bt_page *page, ms_str bytes)
+{
+    uint32_t at = (uint32_t)page->bytes.bytes;
+    msi_wire_copy(page->bytes.ptr + at, bytes.ptr, bytes.bytes);
+    page->bytes.bytes += bytes.bytes;
+    return at;
 }
 
 static void cut_row(ms_wire_rows_merger *merger, ms_bt_page *page)
@@ -305,12 +346,14 @@ static bool is_behind(const ms_wire_rows_merger *merger, ms_str key)
 
 static ms_bt_code remember_key(ms_wire_rows_merger *merger, ms_str key, ms_bt_status *bt)
 {
-    ms_status st = {0};
-    ms_buf_reset(&merger->last_key);
-    if (ms_buf_append(&merger->last_key, key, &st) != MS_OK) {
-        merger->has_last = false;
-        return no_room(&st, bt);
+    ms_buf *last = &merger->last_key;
+    ms_buf_reset(last);
+    merger->has_last = false;
+    if (key.bytes > last->capacity_bytes) {
+        MS_BT_TRY(grow_buf(last, key.bytes, bt));
     }
+    msi_wire_copy(last->ptr, key.ptr, key.bytes);
+    last->bytes = key.bytes;
     merger->has_last = true;
     return MS_BT_OK;
 }
@@ -332,7 +375,7 @@ static ms_bt_code begin_row(ms_wire_rows_merger *merger, const chunk *c, ms_bt_p
     merger->row_bytes_at = page->bytes.bytes;
     merger->first_cell = page->cell_count;
     MS_BT_TRY(reserve(merger, page, c->key.bytes, bt));
-    merger->key_at = ms_bt_page_put(page, c->key.ptr, c->key.bytes);
+    merger->key_at = put(page, c->key);
     merger->key_bytes = (uint32_t)c->key.bytes;
     merger->has_row = true;
     return MS_BT_OK;
@@ -356,28 +399,29 @@ static ms_bt_code add_cell(ms_wire_rows_merger *merger, const chunk *c, ms_bt_pa
                            ms_bt_status *bt)
 {
     MS_BT_TRY(reserve(merger, page, c->qualifier.bytes + c->value.bytes, bt));
-    ms_bt_cell cell = {.timestamp_micros = c->timestamp_micros};
-    const ms_bt_cell *before =
-        page->cell_count > merger->first_cell ? &page->cells[page->cell_count - 1] : NULL;
+    /* Written where it stays: a copy of what was just written in parts would wait for the parts. */
+    ms_bt_cell *cell = &page->cells[page->cell_count];
+    const ms_bt_cell *before = page->cell_count > merger->first_cell ? cell - 1 : NULL;
+    cell->timestamp_micros = c->timestamp_micros;
+    cell->label = 0;
     if (before != NULL) {
-        cell.family = before->family;
-        cell.qualifier_at = before->qualifier_at;
-        cell.qualifier_bytes = before->qualifier_bytes;
+        cell->family = before->family;
+        cell->qualifier_at = before->qualifier_at;
+        cell->qualifier_bytes = before->qualifier_bytes;
     }
-    if (c->has_family &&
-        (before == NULL || !ms_str_equals(c->family, merger->families.list[before->family]))) {
-        MS_BT_TRY(take_name(merger, &merger->families, c->family, &cell.family, bt));
+    if (c->has_family) {
+        MS_BT_TRY(take_family(merger, c->family, &cell->family, bt));
     }
     if (c->has_label) {
-        MS_BT_TRY(take_name(merger, &merger->labels, c->label, &cell.label, bt));
+        MS_BT_TRY(take_name(merger, &merger->labels, c->label, &cell->label, bt));
     }
     if (c->has_qualifier) {
-        cell.qualifier_at = ms_bt_page_put(page, c->qualifier.ptr, c->qualifier.bytes);
-        cell.qualifier_bytes = (uint32_t)c->qualifier.bytes;
+        cell->qualifier_at = put(page, c->qualifier);
+        cell->qualifier_bytes = (uint32_t)c->qualifier.bytes;
     }
-    cell.value_at = ms_bt_page_put(page, c->value.ptr, c->value.bytes);
-    cell.value_bytes = (uint32_t)c->value.bytes;
-    page->cells[page->cell_count++] = cell;
+    cell->value_at = put(page, c->value);
+    cell->value_bytes = (uint32_t)c->value.bytes;
+    page->cell_count++;
     return MS_BT_OK;
 }
 
@@ -437,21 +481,18 @@ static ms_bt_code reset_row(ms_wire_rows_merger *merger, const chunk *c, ms_bt_p
 
 static ms_bt_code commit_row(ms_wire_rows_merger *merger, ms_bt_page *page, ms_bt_status *bt)
 {
-    ms_status st = {0};
-    if (page->row_count == page->row_capacity && ms_bt_page_reserve_row(page, 0, &st) != MS_OK) {
-        return no_room(&st, bt);
+    if (page->row_count == page->row_capacity) {
+        MS_BT_TRY(grow_rows(page, bt));
     }
     ms_str key = {page->bytes.ptr + merger->key_at, merger->key_bytes};
     MS_BT_TRY(remember_key(merger, key, bt));
-    page->rows[page->row_count++] = (ms_bt_row){
-        .key_at = merger->key_at,
-        .key_bytes = merger->key_bytes,
-        .first_cell = merger->first_cell,
-        .cell_count = page->cell_count - merger->first_cell,
-    };
+    ms_bt_row *row = &page->rows[page->row_count++];
+    row->key_at = merger->key_at;
+    row->key_bytes = merger->key_bytes;
+    row->first_cell = merger->first_cell;
+    row->cell_count = page->cell_count - merger->first_cell;
     merger->has_row = false;
     merger->rows++;
-    publish_names(merger, page);
     return MS_BT_OK;
 }
 
@@ -491,10 +532,12 @@ static ms_bt_code take_last_scanned(ms_wire_rows_merger *merger, ms_str key, ms_
     if (!is_behind(merger, key)) {
         return MS_BT_OK;
     }
-    ms_status st = {0};
-    if (ms_bt_page_reserve_cell(page, key.bytes, &st) != MS_OK) {
-        return no_room(&st, bt);
+    /* One report after the other takes the same place, so that they cannot fill the page. */
+    if (page->scanned_at + page->scanned_bytes == page->bytes.bytes) {
+        page->bytes.bytes -= page->scanned_bytes;
     }
+    page->scanned_bytes = 0;
+    MS_BT_TRY(grow_cells(page, key.bytes, bt));
     page->scanned_at = ms_bt_page_put(page, key.ptr, key.bytes);
     page->scanned_bytes = (uint32_t)key.bytes;
     return remember_key(merger, key, bt);
@@ -566,7 +609,11 @@ ms_bt_code ms_wire_rows_merger_read(ms_wire_rows_merger *merger, ms_str message,
         if (!is_ours) {
             continue;
         }
-        MS_BT_TRY(take_field(merger, tag >> 3, bytes, page, bt));
+        ms_bt_code code = take_field(merger, tag >> 3, bytes, page, bt);
+        if (code != MS_BT_OK) {
+            publish_names(merger, page);
+            return code;
+        }
         if (!merger->has_row && page->row_count > 0 &&
             (page->row_count >= rows_max || ms_bt_page_used_bytes(page) >= bytes_max)) {
             break;

@@ -57,8 +57,9 @@ typedef struct ms_wire_rows_merger {
     uint32_t key_at;          /* in the page, of the open row */
     uint32_t key_bytes;
     uint32_t first_cell;
-    size_t row_bytes_at; /* where the bytes of the open row begin in the page */
-    uint32_t value_size; /* announced, of the value of which more must come */
+    size_t row_bytes_at;  /* where the bytes of the open row begin in the page */
+    uint16_t last_family; /* of the last cell that named one */
+    uint32_t value_size;  /* announced, of the value of which more must come */
     ms_buf last_key;
     ms_arena names;
     ms_wire_names families;

@@ -378,6 +378,20 @@ static void a_scanned_key_counts_for_order_and_resumption(void **state)
                     MS_BT_INTERNAL, "scanned inside a row");
 }
 
+static void reports_of_scanned_keys_do_not_pile_up(void **state)
+{
+    (void)state;
+    assert_bt_ok(feed_chunk(bytes_lit(CELL("a") COMMIT)));
+    size_t bytes = page.bytes.bytes;
+    for (char key = 'b'; key <= 'z'; key++) {
+        const char report[] = {0x12, 1, key};
+        assert_bt_ok(feed(ms_str_make(report, 3)));
+        assert_int_equal(ms_bt_page_scanned(&page).ptr[0], key);
+    }
+    assert_int_equal(page.bytes.bytes, bytes + 1);
+    assert_str_equal(ms_bt_page_key(&page, &page.rows[0]), "a");
+}
+
 static void malformed_bytes_are_the_servers_fault(void **state)
 {
     (void)state;
@@ -692,6 +706,7 @@ int main(void)
         TEST(names_may_be_empty),
         TEST(a_reversed_read_descends),
         TEST(a_scanned_key_counts_for_order_and_resumption),
+        TEST(reports_of_scanned_keys_do_not_pile_up),
         TEST(malformed_bytes_are_the_servers_fault),
         TEST(statistics_are_noted),
         TEST(reading_stops_when_the_page_is_full),

@@ -141,7 +141,7 @@ static void no_depth_exhausts_the_stack(void **state)
     char *bytes = ms_arena_alloc(&arena, room, 1);
     char *at = bytes + room;
     for (unsigned i = 0; i < LEVELS; i++) {
-        char head[8];
+        char head[8 + MSI_WIRE_SLACK];
         size_t inside = (size_t)(bytes + room - at);
         char *end = msi_wire_put_head(head, 1, inside);
         at -= end - head;
@@ -274,11 +274,20 @@ static void varints_know_their_length(void **state)
     for (unsigned bits = 0; bits <= 63; bits++) {
         const uint64_t around[] = {(1ull << bits) - 1, 1ull << bits, (1ull << bits) + 1};
         for (size_t i = 0; i < 3; i++) {
-            char bytes[MSI_WIRE_VARINT_BYTES];
+            char bytes[MSI_WIRE_VARINT_BYTES + MSI_WIRE_SLACK];
             uint64_t value = 0;
             size_t length = (size_t)(msi_wire_put_varint(bytes, around[i]) - bytes);
             assert_int_equal(msi_wire_varint_bytes(around[i]), length);
             assert_ptr_equal(msi_wire_get_varint(bytes, bytes + length, &value), bytes + length);
+            assert_int_equal(value, around[i]);
+            /* Also where eight bytes cannot be read at once. */
+            assert_ptr_equal(
+                msi_wire_get_long_varint(bytes, bytes + length, MSI_WIRE_VARINT_BYTES, &value),
+                bytes + length);
+            assert_int_equal(value, around[i]);
+            memset(bytes + length, 0xff, sizeof(bytes) - length);
+            assert_ptr_equal(msi_wire_get_varint(bytes, bytes + sizeof(bytes), &value),
+                             bytes + length);
             assert_int_equal(value, around[i]);
         }
     }
