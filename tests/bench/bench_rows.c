@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls on single rows against the embedded store, per call and with their rate: MutateRow,
- * ReadModifyWriteRow, CheckAndMutateRow and AddToCell, with CALLS outstanding at a time, over rows
+ * ReadModifyWriteRow, CheckAndMutateRow (whether the row exists; whether the latest cell of a column
+ * has a value) and AddToCell, with CALLS outstanding at a time, over rows
  * that all exist and over one hot row. The yardstick is the store below by itself: one thread that
  * reads a value, changes it and puts it back, each put a write of its own, as a store without a
  * queue would do it under a row lock. Cells have versions, so that reading is a seek to the newest
@@ -37,12 +38,11 @@
 #define SPREAD_PERCENT 200
 #define HOT_PERCENT 125
 
-typedef enum call_kind { MUTATE, MODIFY, CHECK, AGGREGATE, KIND_COUNT } call_kind;
+typedef enum call_kind { MUTATE, MODIFY, CHECK, COMPARE, AGGREGATE, KIND_COUNT } call_kind;
 
 static const char *const kind_names[KIND_COUNT] = {
-    [MUTATE] = "MutateRow",
-    [MODIFY] = "ReadModifyWriteRow",
-    [CHECK] = "CheckAndMutateRow",
+    [MUTATE] = "MutateRow",        [MODIFY] = "ReadModifyWriteRow",
+    [CHECK] = "CheckAndMutateRow", [COMPARE] = "CheckAndMutateRow of a value",
     [AGGREGATE] = "AddToCell",
 };
 
@@ -68,6 +68,8 @@ struct bench {
     ms_bt_client *client;
     ms_bt_table_name table;
     ms_bt_rule rule;
+    ms_arena arena;
+    const ms_bt_filter *latest_is; /* a value that no row has */
     call_kind kind;
     uint32_t rows; /* over which the calls go */
     uint64_t left; /* calls to submit */
@@ -124,8 +126,9 @@ static void submit(slot *s)
         return;
     }
     fill_batch(s, b->kind == AGGREGATE);
-    if (b->kind == CHECK) {
+    if (b->kind == CHECK || b->kind == COMPARE) {
         s->check.row_key = ms_str_cstr(s->key);
+        s->check.predicate = b->kind == COMPARE ? b->latest_is : NULL;
         ms_bt_client_check_and_mutate(b->client, &s->check);
     } else {
         ms_bt_client_mutate_rows(b->client, &s->mutate);
@@ -441,12 +444,22 @@ int main(int argc, char **argv)
                           .family = ms_str_lit("cf"),
                           .qualifier = ms_str_lit("n"),
                           .increment = 1};
+    ms_arena_init(&b.arena, 0);
+    b.latest_is = ms_bt_filter_chain(
+        &b.arena,
+        (const ms_bt_filter *[]){
+            ms_bt_filter_family(&b.arena, ms_str_lit("cf")),
+            ms_bt_filter_regex(&b.arena, MS_BT_FILTER_QUALIFIER_REGEX, ms_str_lit("s")),
+            ms_bt_filter_cells_per_column(&b.arena, 1),
+            ms_bt_filter_regex(&b.arena, MS_BT_FILTER_VALUE_REGEX, ms_str_lit("87654321"))},
+        4);
     init_slots(&b);
     bench_print_machine("bench_rows");
     printf("%" PRIu64 " calls of each kind over %u rows, %d outstanding, %d repetitions\n", b.calls,
            ROWS, CALLS, b.repetitions);
     run(&b);
     release_slots(&b);
+    ms_arena_release(&b.arena);
     ms_iopool_destroy(b.pool);
     ms_mailbox_release(&b.mailbox);
     bench_must(ms_dir_remove(b.path, &st), &st);
