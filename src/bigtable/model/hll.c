@@ -339,10 +339,12 @@ static double sigma(double x)
 {
     double sum = x;
     double before = -1.0;
-    for (double y = 1.0; sum != before; y += y) {
+    double weight = 1.0;
+    while (sum != before) {
         x *= x;
         before = sum;
-        sum += x * y;
+        sum += x * weight;
+        weight += weight;
     }
     return sum;
 }
@@ -354,10 +356,12 @@ static double tau(double x)
     }
     double sum = 1.0 - x;
     double before = -1.0;
-    for (double y = 0.5; sum != before; y /= 2.0) {
+    double weight = 0.5;
+    while (sum != before) {
         x = sqrt(x);
         before = sum;
-        sum -= (1.0 - x) * (1.0 - x) * y;
+        sum -= (1.0 - x) * (1.0 - x) * weight;
+        weight /= 2.0;
     }
     return sum / 3.0;
 }
