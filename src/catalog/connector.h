@@ -98,6 +98,9 @@ typedef struct ms_task_env {
     uint32_t batch_rows;          /* rows a batch may have at most */
     const _Atomic bool *canceled; /* polled by long loops; order relaxed will do */
     ms_str job_name;
+    ms_str checkpoint_dir; /* of this job alone while it runs; empty: it keeps no checkpoints, so
+                              nobody will go on from what it has not committed */
+    uint64_t run_id;       /* random: another one every time a job starts */
     ms_str local_time_zone;
 } ms_task_env;
 
@@ -240,6 +243,8 @@ typedef struct ms_sink_class {
 
 struct ms_sink {
     const ms_sink_class *klass;
+    uint64_t id; /* of its operator: tells it from the plan's other sinks, and is the same when the
+                    plan is resumed; set when the plan is sealed */
     const char *not_in_flink; /* as that of a scan */
     ms_schema input;          /* the sink schema of the table */
     ms_guarantee guarantee;   /* with checkpoints on */
@@ -289,8 +294,9 @@ typedef struct ms_committer_class {
     void (*commit)(ms_committer *committer, uint64_t checkpoint, const ms_str *committables,
                    uint32_t count, ms_completion *completion);
     /*
-     * At the start of a job with checkpoints: commits those of the restored checkpoint (0: there is
-     * none) and removes orphans newer than it.
+     * At the start of a job, before any writer is made: commits what the restored checkpoint (0:
+     * there is none) covers, and removes what runs that have ended left behind and nobody will
+     * commit: for a job with checkpoints its own orphans newer than that checkpoint.
      */
     void (*recover)(ms_committer *committer, uint64_t checkpoint, const ms_str *committables,
                     uint32_t count, ms_completion *completion);

@@ -168,6 +168,9 @@ static const ms_pnode *seal_node(ms_arena *arena, msi_work *work)
 {
     ms_pnode *node = ms_arena_new(arena, ms_pnode);
     *node = work->node;
+    if (work->sink != NULL) {
+        work->sink->id = node->id;
+    }
     node->schema = copy_schema(arena, &work->node.schema);
     const ms_pnode **inputs = ms_arena_array(arena, const ms_pnode *, work->input_count);
     for (uint32_t i = 0; i < work->input_count; i++) {

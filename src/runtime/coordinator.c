@@ -309,9 +309,9 @@ static ms_rc begin(msi_coordinator *c, ms_status *st)
 {
     c->phase = MSI_COORDINATOR_RECOVERING;
     MS_TRY(create_committers(c, st));
-    /* A run that starts anew recovers too: from nothing, so that what an earlier run of the job
-     * left behind is removed. Without a directory nobody knows that there is no other run. */
-    return c->job->options.checkpoint_dir.bytes > 0 ? msi_checkpoint_recover(c, st) : MS_OK;
+    /* A run that starts anew recovers too: from nothing, so that what earlier runs left behind is
+     * removed. */
+    return msi_checkpoint_recover(c, st);
 }
 
 /* ---- Ending ---- */

@@ -129,6 +129,8 @@ static void fill_env(msi_task *task)
                               .batch_rows = job->options.batch_rows,
                               .canceled = &job->canceled,
                               .job_name = job->options.name,
+                              .checkpoint_dir = job->options.checkpoint_dir,
+                              .run_id = job->run_id,
                               .local_time_zone = job->plan->local_time_zone};
 }
 

@@ -171,6 +171,7 @@ ms_rc ms_job_create(ms_workers *workers, const ms_plan *plan, const ms_job_optio
     job->workers = workers;
     job->plan = plan;
     fill_options(job, options);
+    job->run_id = ms_env_next_seed();
     init_accounts(job);
     ms_mutex_init(&job->mutex, MS_RANK_JOB);
     ms_cond_init(&job->cond);

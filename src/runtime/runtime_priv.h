@@ -662,6 +662,7 @@ struct ms_job {
     ms_workers *workers;
     const ms_plan *plan;
     ms_job_options options;
+    uint64_t run_id; /* of ms_task_env */
     ms_arena arena;
     ms_account account;
     ms_account state_account;

@@ -2,8 +2,9 @@
 /*
  * The committer renames the hidden files of a complete checkpoint to their final names, on the I/O
  * pool. A file that has its final name already was renamed before: doing it twice is doing it once.
- * At a restore it commits what the checkpoint covers and removes the job's other hidden files: they
- * belong to rows that will be read again.
+ * When a job starts it commits what the restored checkpoint covers and removes the job's other
+ * hidden files, which belong to rows that will be read again; of a job without checkpoints it holds
+ * the lock until the job has ended. run.c says who removes what.
  */
 #include "connector/filesystem/filesystem_priv.h"
 
@@ -19,20 +20,24 @@ typedef struct fs_committer {
     ms_committer head;
     const ms_task_env *env;
     char dir[MSI_FS_PATH_BYTES]; /* of its own: a commit may run when the plan has gone */
-    char tag[9];
+    msi_fs_run run;
+    ms_lockfile *lock; /* of the run; NULL: it has checkpoints, has not begun, or there are none */
     uint32_t outstanding;
+    bool has_checkpoints;
     bool is_closed;
 } fs_committer;
 
-/* One commit or recovery; frees itself when its mail is delivered. */
+typedef enum commit_kind { COMMIT, RECOVER, RELEASE } commit_kind;
+
+/* One commit, recovery or end of a run; frees itself when its mail is delivered. */
 typedef struct fs_commit {
     ms_iojob job;
     fs_committer *committer;
     ms_arena arena;
     const ms_str *committables;
     uint32_t count;
-    bool is_recovery;
-    ms_completion *completion;
+    commit_kind kind;
+    ms_completion *completion; /* NULL: RELEASE */
     ms_status st;
 } fs_commit;
 
@@ -93,23 +98,15 @@ static ms_rc read_names(fs_commit *commit, ms_str **names_out, size_t *count_out
     return MS_OK;
 }
 
-/* Removes the hidden files of this job that are left after committing. */
-static ms_rc remove_orphans(fs_commit *commit, ms_status *st)
+/* Removes what was not committed and never will be. */
+static ms_rc clean_up(fs_committer *self, ms_status *st)
 {
-    const fs_committer *self = commit->committer;
-    ms_str dir = ms_str_cstr(self->dir);
-    ms_str prefix = ms_arena_format(&commit->arena, MSI_FS_HIDDEN_PREFIX "%s", self->tag);
-    const ms_dir_entry *entries = NULL;
-    size_t count = 0;
-    MS_TRY(ms_dir_list(dir.ptr, &commit->arena, &entries, &count, st));
-    for (size_t i = 0; i < count; i++) {
-        if (ms_str_starts_with(entries[i].name, prefix) &&
-            ms_str_ends_with(entries[i].name, ms_str_lit(MSI_FS_HIDDEN_SUFFIX))) {
-            ms_str path = ms_arena_format(&commit->arena, "%.*s/%.*s", MS_STR_ARG(dir),
-                                          MS_STR_ARG(entries[i].name));
-            MS_TRY(ms_file_remove(path.ptr, st));
-        }
+    msi_fs_remove_abandoned(self->dir);
+    if (self->has_checkpoints) {
+        ms_str tag = ms_str_make(self->run.text, MSI_FS_TAG_DIGITS);
+        return msi_fs_remove_parts(self->dir, tag, st);
     }
+    self->lock = msi_fs_run_hold(self->dir, &self->run);
     return MS_OK;
 }
 
@@ -121,23 +118,41 @@ static ms_rc commit_all(fs_commit *commit, ms_status *st)
     for (size_t i = 0; i + 1 < count; i += 2) {
         MS_TRY(commit_file(names[i], names[i + 1], st));
     }
-    ms_str dir = ms_str_cstr(commit->committer->dir);
+    fs_committer *self = commit->committer;
     ms_file_info info;
-    MS_TRY(ms_file_stat(dir.ptr, &info, st));
+    MS_TRY(ms_file_stat(self->dir, &info, st));
     if (info.kind != MS_FILE_KIND_DIR) {
         return MS_OK; /* no row was ever written */
     }
-    if (commit->is_recovery) {
-        MS_TRY(remove_orphans(commit, st));
+    if (commit->kind == RECOVER) {
+        MS_TRY(clean_up(self, st));
     }
-    return ms_dir_sync(dir.ptr, st);
+    return ms_dir_sync(self->dir, st);
+}
+
+static void release(fs_committer *self)
+{
+    if (self->lock != NULL) {
+        msi_fs_run_release(self->dir, &self->run, self->lock);
+        self->lock = NULL;
+    }
 }
 
 static void run_commit(ms_iojob *job)
 {
     fs_commit *commit = MS_MAIL_OWNER(&job->mail, fs_commit, job.mail);
+    if (commit->kind == RELEASE) {
+        release(commit->committer);
+        return;
+    }
     ms_rc rc = commit_all(commit, &commit->st);
     (void)rc; /* the status has it */
+}
+
+static void committer_free(fs_committer *self)
+{
+    release(self); /* mostly done, on the pool; else the job ends while it begins */
+    ms_mem_free(self);
 }
 
 static void commit_destroy(fs_commit *commit)
@@ -151,21 +166,24 @@ static void commit_done(ms_mail *mail)
     fs_commit *commit = MS_MAIL_OWNER(mail, fs_commit, job.mail);
     fs_committer *self = commit->committer;
     self->outstanding--;
-    ms_done(commit->completion, commit->st.code, ms_status_is_ok(&commit->st) ? NULL : &commit->st);
+    if (commit->completion != NULL) {
+        ms_done(commit->completion, commit->st.code,
+                ms_status_is_ok(&commit->st) ? NULL : &commit->st);
+    }
     commit_destroy(commit);
     if (self->is_closed && self->outstanding == 0) {
-        ms_mem_free(self);
+        committer_free(self);
     }
 }
 
-static void start(ms_committer *committer, bool is_recovery, const ms_str *committables,
-                  uint32_t count, ms_completion *completion)
+/* False when the pool has refused it; who waits has been told then. */
+static bool start(fs_committer *self, commit_kind kind, const ms_str *committables, uint32_t count,
+                  ms_completion *completion)
 {
-    fs_committer *self = (fs_committer *)committer;
     fs_commit *commit = ms_mem_calloc(1, sizeof *commit);
     ms_arena_init(&commit->arena, 0);
     commit->committer = self;
-    commit->is_recovery = is_recovery;
+    commit->kind = kind;
     commit->completion = completion;
     commit->job = (ms_iojob){.run = run_commit, .reply_to = self->env->mailbox};
     commit->job.mail.deliver = commit_done;
@@ -176,33 +194,37 @@ static void start(ms_committer *committer, bool is_recovery, const ms_str *commi
     commit->committables = copies;
     commit->count = count;
     if (ms_iopool_submit(self->env->iopool, &commit->job, &commit->st) != MS_OK) {
-        ms_done(completion, commit->st.code, &commit->st);
+        if (completion != NULL) {
+            ms_done(completion, commit->st.code, &commit->st);
+        }
         commit_destroy(commit);
-        return;
+        return false;
     }
     self->outstanding++;
+    return true;
 }
 
 static void fs_commit_start(ms_committer *committer, uint64_t checkpoint,
                             const ms_str *committables, uint32_t count, ms_completion *completion)
 {
     (void)checkpoint;
-    start(committer, false, committables, count, completion);
+    start((fs_committer *)committer, COMMIT, committables, count, completion);
 }
 
 static void fs_recover(ms_committer *committer, uint64_t checkpoint, const ms_str *committables,
                        uint32_t count, ms_completion *completion)
 {
     (void)checkpoint;
-    start(committer, true, committables, count, completion);
+    start((fs_committer *)committer, RECOVER, committables, count, completion);
 }
 
 static void fs_close(ms_committer *committer)
 {
     fs_committer *self = (fs_committer *)committer;
     self->is_closed = true;
-    if (self->outstanding == 0) {
-        ms_mem_free(self);
+    bool is_left = self->outstanding == 0 && self->lock != NULL;
+    if (self->outstanding == 0 && !(is_left && start(self, RELEASE, NULL, 0, NULL))) {
+        committer_free(self);
     }
 }
 
@@ -221,7 +243,8 @@ ms_rc msi_fs_committer_create(const ms_sink *sink, const ms_task_env *env,
     self->head.klass = &committer_class;
     self->env = env;
     snprintf(self->dir, sizeof self->dir, "%.*s", MS_STR_ARG(plan->table.path));
-    msi_fs_job_tag(env->job_name, plan->table.path, self->tag);
+    self->run = msi_fs_run_of(sink, env);
+    self->has_checkpoints = env->checkpoint_dir.bytes > 0;
     *committer_out = &self->head;
     return MS_OK;
 }

@@ -6,6 +6,7 @@
 #define MS_CONNECTOR_FILESYSTEM_FILESYSTEM_PRIV_H
 
 #include "catalog/connector.h"
+#include "os/file.h"
 
 #define MSI_FS_PATH_BYTES 4096u
 
@@ -64,12 +65,43 @@ ms_rc msi_fs_stream_writer_create(const ms_sink *sink, const ms_task_env *env,
                                   ms_writer **writer_out, ms_status *st) MS_MUST_USE;
 
 /*
- * Eight hex digits that are the same for every run of a job on a path: orphans are found by them.
+ * Names of parts. A run is one start of a job with one of its sinks: a tag that is the same at
+ * every start with the same checkpoint directory, then digits that are not.
+ *
+ *     part-<run>-<subtask>-<number>                committed
+ *     .part-<run>-<subtask>-<number>.inprogress    not yet
+ *     .part-<run>.lock                             held while a run without checkpoints lasts
  */
-void msi_fs_job_tag(ms_str job_name, ms_str path, char tag_out[9]);
-
-/* The hidden name of a part while it is written: ".<name>.inprogress". */
 #define MSI_FS_HIDDEN_PREFIX ".part-"
 #define MSI_FS_HIDDEN_SUFFIX ".inprogress"
+#define MSI_FS_TAG_DIGITS 16u
+#define MSI_FS_RUN_DIGITS 24u
+
+typedef struct msi_fs_run {
+    char text[MSI_FS_RUN_DIGITS + 1]; /* begins with the tag */
+} msi_fs_run;
+
+msi_fs_run msi_fs_run_of(const ms_sink *sink, const ms_task_env *env);
+
+/*
+ * Takes the lock of a run, so that nobody removes its hidden parts. NULL where the file system has
+ * no locks: what the run leaves then stays. May block on files.
+ */
+ms_lockfile *msi_fs_run_hold(const char *dir, const msi_fs_run *run);
+
+/* The end of a run: removes the hidden parts that are left and the lock. May block on files. */
+void msi_fs_run_release(const char *dir, const msi_fs_run *run, ms_lockfile *lock);
+
+/*
+ * Removes what runs whose locks nobody holds have left: their processes have gone, and nobody goes
+ * on from what they wrote. What cannot be removed stays for the next. May block on files.
+ */
+void msi_fs_remove_abandoned(const char *dir);
+
+/*
+ * Removes the hidden parts whose names begin so: with a tag, or a run and "-". Their job is this
+ * one, or has ended for good. May block on files.
+ */
+ms_rc msi_fs_remove_parts(const char *dir, ms_str start, ms_status *st) MS_MUST_USE;
 
 #endif

@@ -161,13 +161,3 @@ ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t
     *count_out = list.count;
     return MS_OK;
 }
-
-void msi_fs_job_tag(ms_str job_name, ms_str path, char tag_out[9])
-{
-    static const char digits[] = "0123456789abcdef";
-    uint32_t crc = ms_crc32c(ms_crc32c(0, job_name), path);
-    for (int i = 0; i < 8; i++) {
-        tag_out[i] = digits[(crc >> (28 - 4 * i)) & 15u];
-    }
-    tag_out[8] = '\0';
-}

@@ -6,13 +6,12 @@
  *
  * A cut ends the file at hand: its last bytes and its FINISH are queued, and the rows after the cut
  * go to a new file. What a checkpoint waits for is the FINISH of its last file. The hidden files
- * are renamed by the committer; those that no checkpoint covers are removed at close, or at the
- * next recovery.
+ * are renamed by the committer; those that no checkpoint covers are removed at close, or as run.c
+ * says when the process has no time for that.
  */
 #include "connector/filesystem/filesystem_priv.h"
 
 #include "base/codec.h"
-#include "base/env.h"
 #include "base/limits.h"
 #include "os/file.h"
 
@@ -59,7 +58,7 @@ typedef struct fs_writer {
     fs_part *parts; /* cut and not handed over, newest first */
     uint64_t part_bytes;
     uint64_t part_count;
-    char run[20];   /* of file names: job tag and a random part */
+    msi_fs_run run; /* of file names */
     fs_step *steps; /* oldest first; the first may be at the pool */
     fs_step **steps_end;
     uint64_t waiting_bytes;
@@ -191,7 +190,7 @@ static ms_rc open_part(fs_writer *self, ms_status *st)
 {
     fs_part *part = ms_mem_calloc(1, sizeof *part);
     char name[96];
-    snprintf(name, sizeof name, "part-%s-%u-%llu", self->run, self->env->subtask,
+    snprintf(name, sizeof name, "part-%s-%u-%llu", self->run.text, self->env->subtask,
              (unsigned long long)self->part_count++);
     int bytes = snprintf(part->hidden, sizeof part->hidden, "%s/.%s%s", self->dir, name,
                          MSI_FS_HIDDEN_SUFFIX);
@@ -372,7 +371,7 @@ static void free_part(fs_part *part)
     ms_status st = {0};
     ms_file_close(part->file);
     if (ms_file_remove(part->hidden, &st) != MS_OK) {
-        ms_status_clear(&st); /* an orphan, which the next recovery removes */
+        ms_status_clear(&st); /* an orphan: run.c */
     }
     ms_mem_free(part);
 }
@@ -436,9 +435,7 @@ ms_rc msi_fs_writer_create(const ms_sink *sink, const ms_task_env *env, ms_write
     ms_buf_init(&self->buffer, MS_LIMIT_RECORD_BYTES);
     self->job = (ms_iojob){.run = run_job, .reply_to = env->mailbox};
     self->job.mail.deliver = step_done;
-    char tag[9];
-    msi_fs_job_tag(env->job_name, plan->table.path, tag);
-    snprintf(self->run, sizeof self->run, "%s%08x", tag, (unsigned)ms_env_next_seed());
+    self->run = msi_fs_run_of(sink, env);
     ms_rc rc = plan->table.format->encoder_create(&sink->input, &plan->table.format_options,
                                                   plan->table.time_zone, &self->encoder, st);
     if (rc != MS_OK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The committer: renames once, again without harm, and removes only the orphans of its own job.
+ * The committer: renames once, again without harm, and removes only the orphans of its own job; the
+ * lock of a job without checkpoints.
  */
 #include "connector/filesystem/writer_host.h"
 
@@ -112,6 +113,128 @@ static void recovery_commits_and_removes_only_its_own_orphans(void **state)
     ms_buf_release(&other);
 }
 
+/* The other sink's files may belong to the same checkpoint, and not be renamed yet. */
+static void recovery_leaves_another_sink_of_its_job_alone(void **state)
+{
+    (void)state;
+    host h;
+    ms_buf committable;
+    ms_buf other;
+    make_checkpoint(&h, &committable);
+    ms_buf_init(&other, 10000);
+    h.job->sink->id = 77;
+    ms_writer *neighbor = open_writer(&h);
+    write_rows(&h, neighbor, 9, 1, 1);
+    assert_int_equal(checkpoint(&h, neighbor, 1, &other), MS_OK);
+    neighbor->klass->close(neighbor);
+    ms_committer *committer_77 = open_committer(&h);
+    h.job->sink->id = 0;
+    ms_committer *committer = open_committer(&h);
+    assert_int_equal(commit(&h, committer, ms_buf_view(&committable), true), MS_OK);
+    assert_int_equal(commit(&h, committer_77, ms_buf_view(&other), true), MS_OK);
+    assert_int_equal(count_files("out", "part-", NULL), 2);
+    committer->klass->close(committer);
+    committer_77->klass->close(committer_77);
+    host_release(&h);
+    ms_buf_release(&committable);
+    ms_buf_release(&other);
+}
+
+static void begin_without_checkpoints(host *h)
+{
+    host_init(h, "out", "csv");
+    h->job->env.checkpoint_dir = (ms_str){NULL, 0};
+    host_ok(h, host_plan_sink(h));
+    host_ok(h, h->job->sink->klass->prepare(h->job->sink, &h->st));
+}
+
+static void a_job_without_checkpoints_holds_a_lock_until_it_ends(void **state)
+{
+    (void)state;
+    host h;
+    ms_buf committable;
+    ms_buf_init(&committable, 10000);
+    begin_without_checkpoints(&h);
+    ms_writer *writer = open_writer(&h);
+    ms_committer *committer = open_committer(&h);
+    assert_int_equal(commit(&h, committer, ms_str_lit(""), true), MS_OK);
+    write_rows(&h, writer, 1, 3, 1);
+    assert_int_equal(checkpoint(&h, writer, 1, &committable), MS_OK);
+    assert_int_equal(count_files("out", ".part-", NULL), 2);
+    msi_fs_remove_abandoned(path_of("out"));
+    assert_int_equal(count_files("out", ".part-", NULL), 2);
+    writer->klass->close(writer);
+    assert_int_equal(commit(&h, committer, ms_buf_view(&committable), false), MS_OK);
+    assert_int_equal(count_files("out", "part-", NULL), 1);
+    assert_int_equal(count_files("out", ".part-", NULL), 1); /* the lock */
+    committer->klass->close(committer);
+    host_end_job(&h);
+    host_run(&h);
+    assert_int_equal(count_files("out", ".part-", NULL), 0);
+    assert_int_equal(count_files("out", "part-", NULL), 1);
+    host_release(&h);
+    ms_buf_release(&committable);
+}
+
+static void parts_that_were_handed_over_and_not_committed_go_with_their_job(void **state)
+{
+    (void)state;
+    host h;
+    ms_buf committable;
+    ms_buf_init(&committable, 10000);
+    begin_without_checkpoints(&h);
+    ms_writer *writer = open_writer(&h);
+    ms_committer *committer = open_committer(&h);
+    assert_int_equal(commit(&h, committer, ms_str_lit(""), true), MS_OK);
+    write_rows(&h, writer, 1, 3, 1);
+    assert_int_equal(checkpoint(&h, writer, 1, &committable), MS_OK);
+    writer->klass->close(writer);
+    assert_int_equal(count_files("out", ".part-", NULL), 2);
+    committer->klass->close(committer);
+    host_end_job(&h);
+    host_release(&h);
+    assert_int_equal(count_files("out", "", NULL), 0);
+    ms_buf_release(&committable);
+}
+
+static void what_a_killed_job_left_is_removed_at_the_start(void **state)
+{
+    (void)state;
+    for (int has_checkpoints = 0; has_checkpoints < 2; has_checkpoints++) {
+        host h;
+        begin_without_checkpoints(&h);
+        h.job->env.checkpoint_dir = has_checkpoints ? ms_str_lit("/c") : (ms_str){NULL, 0};
+        write_file(path_of("out/.part-0123456789abcdef01234567.lock"), "1 x\n");
+        write_file(path_of("out/.part-0123456789abcdef01234567-0-0.inprogress"), "x");
+        write_file(path_of("out/.part-0123456789abcdef01234567-1-3.inprogress"), "x");
+        write_file(path_of("out/.part-0123456789abcdef76543210-0-0.inprogress"), "x");
+        ms_committer *committer = open_committer(&h);
+        assert_int_equal(commit(&h, committer, ms_str_lit(""), true), MS_OK);
+        committer->klass->close(committer);
+        host_end_job(&h);
+        host_run(&h);
+        assert_int_equal(count_files("out", ".part-0123456789abcdef01234567", NULL), 0);
+        assert_int_equal(count_files("out", ".part-", NULL), 1);
+        host_release(&h);
+    }
+}
+
+static void closing_while_the_start_is_out_gives_the_lock_back(void **state)
+{
+    (void)state;
+    host h;
+    host_done done = host_done_make();
+    begin_without_checkpoints(&h);
+    ms_committer *committer = open_committer(&h);
+    committer->klass->recover(committer, 0, NULL, 0, &done.head);
+    committer->klass->close(committer);
+    host_end_job(&h);
+    host_run(&h);
+    assert_int_equal(done.count, 1);
+    assert_int_equal(count_files("out", "", NULL), 0);
+    host_release(&h);
+}
+
 static void a_rename_that_fails_can_be_done_again(void **state)
 {
     (void)state;
@@ -195,6 +318,11 @@ int main(void)
         scratch_test(committing_twice_is_committing_once),
         scratch_test(nothing_to_commit_is_fine),
         scratch_test(recovery_commits_and_removes_only_its_own_orphans),
+        scratch_test(recovery_leaves_another_sink_of_its_job_alone),
+        scratch_test(a_job_without_checkpoints_holds_a_lock_until_it_ends),
+        scratch_test(parts_that_were_handed_over_and_not_committed_go_with_their_job),
+        scratch_test(what_a_killed_job_left_is_removed_at_the_start),
+        scratch_test(closing_while_the_start_is_out_gives_the_lock_back),
         scratch_test(a_rename_that_fails_can_be_done_again),
         scratch_test(a_file_that_has_gone_is_named),
         scratch_test(damaged_committables_are_refused),

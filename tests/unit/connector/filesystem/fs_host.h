@@ -96,6 +96,7 @@ static inline void host_begin_job(host *h, const char *name)
                                 .parallelism = 1,
                                 .batch_rows = 8,
                                 .job_name = ms_arena_copy_str(&h->job->arena, ms_str_cstr(name)),
+                                .checkpoint_dir = ms_str_lit("/checkpoints/job"),
                                 .local_time_zone = ms_str_lit("UTC")};
 }
 

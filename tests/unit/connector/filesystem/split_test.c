@@ -122,21 +122,6 @@ static void directories_that_nest_too_deep_are_an_error(void **state)
     assert_int_equal(rmdir(path_of(path)), 0);
 }
 
-static void the_tag_of_a_job_depends_on_name_and_path(void **state)
-{
-    (void)state;
-    char a[9];
-    char b[9];
-    msi_fs_job_tag(ms_str_lit("job"), ms_str_lit("/x"), a);
-    msi_fs_job_tag(ms_str_lit("job"), ms_str_lit("/x"), b);
-    assert_string_equal(a, b);
-    assert_int_equal(strlen(a), 8);
-    msi_fs_job_tag(ms_str_lit("job2"), ms_str_lit("/x"), b);
-    assert_string_not_equal(a, b);
-    msi_fs_job_tag(ms_str_lit("job"), ms_str_lit("/y"), b);
-    assert_string_not_equal(a, b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,7 +129,6 @@ int main(void)
         scratch_test(files_are_listed_in_order_and_hidden_ones_are_not),
         scratch_test(a_glob_gives_what_it_matches),
         scratch_test(directories_that_nest_too_deep_are_an_error),
-        cmocka_unit_test(the_tag_of_a_job_depends_on_name_and_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

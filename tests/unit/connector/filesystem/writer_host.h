@@ -7,8 +7,10 @@
 
 #include "connector/filesystem/fs_host.h"
 
+/* Every writer is one of another run. */
 __attribute__((unused)) static ms_writer *open_writer(host *h)
 {
+    h->job->env.run_id++;
     ms_writer *writer = NULL;
     if (h->job->sink == NULL) {
         host_ok(h, host_plan_sink(h));
