@@ -43,6 +43,12 @@ run bench_rows
 run bench_grpc
 run bench_wire
 run bench_start "$build/millstream"
+emulator=$(command -v cbtemulator || ls /usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator 2>/dev/null || true)
+if [ -n "$emulator" ]; then
+    run bench_service "$build/millstream" "$emulator"
+else
+    echo "== bench_service: skipped, Google's emulator (cbtemulator) is not installed"
+fi
 
 echo "== summary"
 { echo "result | what | ours | yardstick | ratio | bound | outcome" && grep '^result | ' "$log"; } |
