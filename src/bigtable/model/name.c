@@ -136,6 +136,14 @@ size_t ms_bt_table_name_path(const ms_bt_table_name *name, char path_out[MS_BT_T
     return (size_t)bytes;
 }
 
+static size_t shown_bytes(unsigned char c)
+{
+    if (c == '\\') {
+        return 2;
+    }
+    return c >= 0x20 && c < 0x7F ? 1 : 4;
+}
+
 const char *ms_bt_bytes_text(ms_str bytes, char *text_out, size_t text_bytes)
 {
     static const char hex[] = "0123456789abcdef";
@@ -143,11 +151,12 @@ const char *ms_bt_bytes_text(ms_str bytes, char *text_out, size_t text_bytes)
     size_t at = 0;
     for (size_t i = 0; i < bytes.bytes; i++) {
         unsigned char c = (unsigned char)bytes.ptr[i];
-        if (at + 4 + sizeof("...") > text_bytes && i + 1 < bytes.bytes) {
+        size_t wanted = i + 1 == bytes.bytes ? shown_bytes(c) + sizeof("") : 4 + sizeof("...");
+        if (at + wanted > text_bytes) {
             memcpy(text_out + at, "...", sizeof("..."));
             return text_out;
         }
-        if (c >= 0x20 && c < 0x7F && c != '\\') {
+        if (shown_bytes(c) == 1) {
             text_out[at++] = (char)c;
         } else if (c == '\\') {
             text_out[at++] = '\\';

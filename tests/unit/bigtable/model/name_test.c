@@ -76,6 +76,20 @@ static void bytes_show_as_text(void **state)
     assert_string_equal(ms_bt_bytes_text(bytes, text, sizeof(text)), "a\\x00\\xff\\\\z");
     assert_string_equal(ms_bt_bytes_text(ms_str_lit(""), text, sizeof(text)), "");
     char small[12];
+    /* Whatever the bytes: never more than there is room for. */
+    static const char kinds[] = {'a', '\\', '\xff'};
+    for (size_t length = 1; length < 16; length++) {
+        for (size_t i = 0; i < sizeof(kinds) * sizeof(kinds); i++) {
+            char raw[16];
+            char guarded[13];
+            memset(raw, kinds[i / sizeof(kinds)], sizeof(raw));
+            memset(guarded, '#', sizeof(guarded));
+            raw[length - 1] = kinds[i % sizeof(kinds)];
+            ms_bt_bytes_text(ms_str_make(raw, length), guarded, 12);
+            assert_int_equal(guarded[12], '#');
+            assert_true(strlen(guarded) < 12);
+        }
+    }
     assert_string_equal(ms_bt_bytes_text(ms_str_lit("abcdefghijklmnop"), small, sizeof(small)),
                         "abcde...");
 }
