@@ -585,13 +585,12 @@ static ms_bt_code take_field(ms_wire_rows_merger *merger, uint32_t field, ms_str
                                        : take_stats(merger, bytes, bt);
 }
 
-ms_bt_code ms_wire_rows_merger_read(ms_wire_rows_merger *merger, ms_str message, size_t *at,
-                                    ms_bt_page *page, uint32_t rows_max, size_t bytes_max,
-                                    ms_bt_status *bt)
+static ms_bt_code read_fields(ms_wire_rows_merger *merger, ms_str message, size_t *at,
+                              ms_bt_page *page, uint32_t rows_max, size_t bytes_max,
+                              ms_bt_status *bt)
 {
     const char *next = message.bytes == 0 ? message.ptr : message.ptr + *at;
     const char *end = msi_wire_end(message);
-    publish_names(merger, page);
     while (next != end) {
         uint32_t tag;
         ms_str bytes = {NULL, 0};
@@ -606,21 +605,25 @@ ms_bt_code ms_wire_rows_merger_read(ms_wire_rows_merger *merger, ms_str message,
             return malformed("a field is cut short or has a wrong tag", bt);
         }
         *at = (size_t)(next - message.ptr);
-        if (!is_ours) {
-            continue;
-        }
-        ms_bt_code code = take_field(merger, tag >> 3, bytes, page, bt);
-        if (code != MS_BT_OK) {
-            publish_names(merger, page);
-            return code;
+        if (is_ours) {
+            MS_BT_TRY(take_field(merger, tag >> 3, bytes, page, bt));
         }
         if (!merger->has_row && page->row_count > 0 &&
             (page->row_count >= rows_max || ms_bt_page_used_bytes(page) >= bytes_max)) {
             break;
         }
     }
-    publish_names(merger, page);
     return MS_BT_OK;
+}
+
+ms_bt_code ms_wire_rows_merger_read(ms_wire_rows_merger *merger, ms_str message, size_t *at,
+                                    ms_bt_page *page, uint32_t rows_max, size_t bytes_max,
+                                    ms_bt_status *bt)
+{
+    ms_bt_code code = read_fields(merger, message, at, page, rows_max, bytes_max, bt);
+    /* Rows that were completed before a failure are good. */
+    publish_names(merger, page);
+    return code;
 }
 
 ms_bt_code ms_wire_rows_merger_end(const ms_wire_rows_merger *merger, ms_bt_status *bt)

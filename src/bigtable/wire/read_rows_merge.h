@@ -73,7 +73,7 @@ void ms_wire_rows_merger_release(ms_wire_rows_merger *merger);
  * Reads a message from *at, which starts at 0, until it is used up (*at == message.bytes) or the
  * page, after a row, has rows_max rows or bytes_max bytes. INTERNAL for what breaks the protocol
  * or is malformed; RESOURCE_EXHAUSTED for a row that is too large or no memory. After a failure
- * only restart makes sense.
+ * the rows of the page are good, and only restart makes sense.
  */
 ms_bt_code ms_wire_rows_merger_read(ms_wire_rows_merger *merger, ms_str message, size_t *at,
                                     ms_bt_page *page, uint32_t rows_max, size_t bytes_max,

@@ -169,7 +169,8 @@ ms_bt_code ms_wire_row_from_pb(const ms_pb_row *message, ms_bt_page *page, ms_ar
     page->labels = f.labels;
     page->label_count = 1;
     ms_str key = ms_wire_bytes_view(message->key);
-    if (ms_bt_page_reserve_row(page, key.bytes, &f.st) != MS_OK) {
+    /* A byte more, because a page in which all is empty would have no bytes to point to. */
+    if (ms_bt_page_reserve_row(page, key.bytes + 1, &f.st) != MS_OK) {
         return ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &f.st);
     }
     ms_bt_row row = {.key_at = ms_bt_page_put(page, key.ptr, key.bytes),

@@ -419,6 +419,18 @@ static void malformed_bytes_are_the_servers_fault(void **state)
                     MS_BT_INTERNAL, "malformed");
 }
 
+static void rows_before_a_failure_are_good(void **state)
+{
+    (void)state;
+    ms_str row = message_of_chunk(bytes_lit(CELL("a") LABEL("l") VALUE("v") COMMIT));
+    ms_buf_reset(&buf);
+    assert_ok(ms_buf_append(&buf, row, &st));
+    assert_ok(ms_buf_append(&buf, bytes_lit("\x0a"), &st));
+    assert_bt_fails(feed(ms_buf_view(&buf)), MS_BT_INTERNAL, "malformed");
+    naive_put_page(&seen, &page);
+    assert_str_equal(ms_buf_view(&seen), "61 66 71 0 76 6c \n--\n");
+}
+
 static void statistics_are_noted(void **state)
 {
     (void)state;
@@ -708,6 +720,7 @@ int main(void)
         TEST(a_scanned_key_counts_for_order_and_resumption),
         TEST(reports_of_scanned_keys_do_not_pile_up),
         TEST(malformed_bytes_are_the_servers_fault),
+        TEST(rows_before_a_failure_are_good),
         TEST(statistics_are_noted),
         TEST(reading_stops_when_the_page_is_full),
         TEST(an_open_row_moves_to_the_next_page),

@@ -67,6 +67,18 @@ static void cells_of_a_column_are_together(void **state)
     assert_int_equal(row->families[1]->n_columns, 1);
 }
 
+static void a_row_of_empty_texts_is_a_row(void **state)
+{
+    (void)state;
+    const ms_pb_row *row = ms_pb_unpack(row, bytes_lit("\x12\x04\x12\x02\x12\x00"),
+                                        &ms_wire_response_limits, &arena, &bt);
+    assert_bt_ok(ms_wire_row_from_pb(row, &again, &arena, &bt));
+    assert_int_equal(again.row_count, 1);
+    assert_int_equal(again.rows[0].cell_count, 1);
+    assert_int_equal(ms_bt_page_key(&again, &again.rows[0]).bytes, 0);
+    assert_non_null(ms_bt_page_key(&again, &again.rows[0]).ptr);
+}
+
 static void a_row_without_cells_is_no_row(void **state)
 {
     (void)state;
@@ -84,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(random_rows_come_back),
         TEST(cells_of_a_column_are_together),
+        TEST(a_row_of_empty_texts_is_a_row),
         TEST(a_row_without_cells_is_no_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
