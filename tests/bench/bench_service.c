@@ -97,7 +97,7 @@ static void must_bt(const server *s, const ms_bt_status *bt)
 
 /* Servers. */
 
-static void start(server *s, char *const *argv)
+static void start(server *s, const char *const *argv)
 {
     s->pid = fork();
     if (s->pid == 0) {
@@ -105,7 +105,7 @@ static void start(server *s, char *const *argv)
             freopen("/dev/null", "w", stderr) == NULL) {
             _exit(126);
         }
-        execv(argv[0], argv);
+        execv(argv[0], (char *const *)(uintptr_t)argv);
         _exit(127);
     }
 }
@@ -276,7 +276,7 @@ static uint64_t run_bulk(server *s)
     return rows_wanted;
 }
 
-static uint64_t scan(server *s, uint64_t *digest)
+static uint64_t scan(server *s, uint64_t *sum)
 {
     ms_bt_read_options options = {.table = s->table};
     ms_bt_read *read = ms_bt_client_read_rows(s->client, &options, &s->mailbox, woken, NULL);
@@ -284,11 +284,11 @@ static uint64_t scan(server *s, uint64_t *digest)
     uint64_t rows = 0;
     while (ms_bt_read_wait(read, &s->parker, &page) == MS_BT_POLL_PAGE) {
         rows += page->row_count;
-        for (uint32_t i = 0; digest != NULL && i < page->row_count; i++) {
+        for (uint32_t i = 0; sum != NULL && i < page->row_count; i++) {
             ms_str key = ms_bt_page_key(page, &page->rows[i]);
             ms_str value = ms_bt_page_value(page, &page->cells[page->rows[i].first_cell]);
-            *digest = *digest * 31 + digest_bytes(key.ptr, key.bytes);
-            *digest = *digest * 31 + digest_bytes(value.ptr, value.bytes);
+            *sum = *sum * 31 + digest_bytes(key.ptr, key.bytes);
+            *sum = *sum * 31 + digest_bytes(value.ptr, value.bytes);
         }
         ms_bt_read_return(read, page);
     }
@@ -509,9 +509,9 @@ int main(int argc, char **argv)
     }
     server ours = {.name = "millstream", .target = PORT_MILLSTREAM};
     server theirs = {.name = "emulator", .target = PORT_EMULATOR};
-    start(&ours,
-          (char *[]){argv[1], "serve", "--listen", PORT_MILLSTREAM, "--data-dir", directory, NULL});
-    start(&theirs, (char *[]){argv[2], "-host", "127.0.0.1", "-port", "28087", NULL});
+    start(&ours, (const char *[]){argv[1], "serve", "--listen", PORT_MILLSTREAM, "--data-dir",
+                                  directory, NULL});
+    start(&theirs, (const char *[]){argv[2], "-host", "127.0.0.1", "-port", "28087", NULL});
     connect_server(&ours);
     connect_server(&theirs);
     printf("bench_service: %s; %u rows; server mode group (each acknowledged write is on the "
