@@ -7,7 +7,7 @@
  */
 #include "net/conn_priv.h"
 
-#include "base/memory.h"
+#include "net/buffer_priv.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -61,7 +61,8 @@ static void poll_closed(uv_handle_t *handle)
     conn->class_of->on_closed(conn);
 }
 
-static void closed_detached(msi_loop_task *task)
+/* Of a connection that has no handle: its start failed. */
+static void closed_unstarted(msi_loop_task *task)
 {
     msi_conn *conn = MSI_OWNER(task, msi_conn, flush);
     conn->poll.data = conn;
@@ -83,7 +84,7 @@ void msi_conn_close(msi_conn *conn)
         shutdown(conn->fd, SHUT_RDWR);
         uv_close((uv_handle_t *)&conn->poll, poll_closed);
     } else {
-        conn->flush.run = closed_detached;
+        conn->flush.run = closed_unstarted;
         msi_loop_soon(conn->loop, &conn->flush);
     }
 }
@@ -104,11 +105,7 @@ size_t msi_conn_room(const msi_conn *conn)
 char *msi_conn_extend(msi_conn *conn, size_t bytes)
 {
     ms_buf *buf = conn->tls != NULL ? &conn->plain : &conn->out;
-    ms_status st = {0};
-    if (ms_buf_reserve(buf, bytes, &st) != MS_OK) {
-        ms_mem_exhausted(bytes);
-    }
-    char *at = buf->ptr + buf->bytes;
+    char *at = msi_buffer_room(buf, bytes);
     buf->bytes += bytes;
     return at;
 }
@@ -124,11 +121,8 @@ void msi_conn_append(msi_conn *conn, ms_str bytes)
 static void take_sealed(msi_conn *conn)
 {
     ms_str sealed = msi_tls_stream_sealed(conn->tls);
-    ms_status st = {0};
     if (sealed.bytes > 0) {
-        if (ms_buf_append(&conn->out, sealed, &st) != MS_OK) {
-            ms_mem_exhausted(sealed.bytes);
-        }
+        msi_buffer_append(&conn->out, sealed);
         msi_tls_stream_sealed_taken(conn->tls);
     }
 }
@@ -148,10 +142,6 @@ static void watch(msi_conn *conn, int events)
 static bool write_out(msi_conn *conn)
 {
     while (conn->out_at < conn->out.bytes) {
-        if (conn->fd < 0) {
-            conn->out_at = conn->out.bytes;
-            break;
-        }
         ssize_t count = send(conn->fd, conn->out.ptr + conn->out_at, conn->out.bytes - conn->out_at,
                              MSG_NOSIGNAL);
         if (count > 0) {
@@ -219,8 +209,8 @@ static void say_farewell(msi_conn *conn)
 static void flush_conn(msi_loop_task *task)
 {
     msi_conn *conn = MSI_OWNER(task, msi_conn, flush);
-    if (conn->is_over) {
-        return;
+    if (conn->is_over || (!conn->is_open && conn->tls == NULL)) {
+        return; /* opening flushes */
     }
     if (!write_out(conn)) {
         return; /* blocked, or lost */
@@ -244,7 +234,7 @@ static void flush_conn(msi_loop_task *task)
         ms_status ended = {0};
         say_farewell(conn);
         lose(conn, &ended);
-    } else if (conn->fd >= 0) {
+    } else {
         rest(conn);
     }
 }
@@ -289,7 +279,7 @@ static void open_bytes(msi_conn *conn)
     }
 }
 
-void msi_conn_receive(msi_conn *conn, ms_str bytes)
+static void receive(msi_conn *conn, ms_str bytes)
 {
     conn->heard_ns = ms_loop_now_ns(conn->loop);
     if (conn->tls == NULL) {
@@ -321,7 +311,7 @@ static void read_conn(msi_conn *conn)
         char *buffer = msi_loop_buffer(conn->loop);
         ssize_t count = recv(conn->fd, buffer, MSI_LOOP_BUFFER_BYTES, 0);
         if (count > 0) {
-            msi_conn_receive(conn, (ms_str){buffer, (size_t)count});
+            receive(conn, (ms_str){buffer, (size_t)count});
             if (count < MSI_LOOP_BUFFER_BYTES) {
                 return; /* there is no more; should there be, the poll says so */
             }
@@ -394,12 +384,4 @@ ms_rc msi_conn_start(msi_conn *conn, int fd, ms_tls *tls, const char *name, ms_s
     take_sealed(conn);
     msi_conn_flush(conn);
     return MS_OK;
-}
-
-void msi_conn_start_detached(msi_conn *conn)
-{
-    conn->heard_ns = ms_loop_now_ns(conn->loop);
-    conn->is_open = true;
-    conn->class_of->on_open(conn);
-    msi_conn_flush(conn);
 }

@@ -42,7 +42,7 @@ struct msi_conn {
     const msi_conn_class *class_of;
     ms_loop *loop;
     uv_poll_t poll;
-    int fd; /* -1: none; what is sent is dropped (fuzzing) */
+    int fd; /* -1: not started */
     int events;
     msi_tls_stream *tls;
     bool is_open;
@@ -66,12 +66,6 @@ void msi_conn_init(msi_conn *conn, const msi_conn_class *class_of, ms_loop *loop
  */
 ms_rc msi_conn_start(msi_conn *conn, int fd, ms_tls *tls, const char *name,
                      ms_status *st) MS_MUST_USE;
-
-/* Starts a connection without a socket, for fuzzing: bytes come through msi_conn_receive only. */
-void msi_conn_start_detached(msi_conn *conn);
-
-/* Takes bytes as if the socket had brought them. */
-void msi_conn_receive(msi_conn *conn, ms_str bytes);
 
 /* Sends what there is at the end of the turn. */
 static inline void msi_conn_flush(msi_conn *conn)

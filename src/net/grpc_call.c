@@ -428,25 +428,30 @@ static void credentials_ready(ms_credentials_wait *wait, ms_str authorization, c
     msi_channel_place(call->channel, call, false);
 }
 
+/* Gets the authorization. False: it comes later, or the call ends. */
+static bool authorize(ms_grpc_call *call)
+{
+    ms_str authorization = {0};
+    ms_status st = {0};
+    switch (ms_credentials_get(call->channel->credentials, &call->wait, &authorization, &st)) {
+    case MS_CREDENTIALS_READY:
+        add_authorization(call, authorization);
+        return true;
+    case MS_CREDENTIALS_PENDING:
+        return false;
+    case MS_CREDENTIALS_FAILED:
+        end_without_credentials(call, &st);
+        return false;
+    }
+    MS_UNREACHABLE();
+}
+
 /* Gets the authorization, then a connection. */
 static void go(ms_grpc_call *call)
 {
-    ms_grpc_channel *channel = call->channel;
-    ms_str authorization = {0};
-    ms_status st = {0};
-    if (channel->credentials != NULL) {
-        switch (ms_credentials_get(channel->credentials, &call->wait, &authorization, &st)) {
-        case MS_CREDENTIALS_READY:
-            break;
-        case MS_CREDENTIALS_PENDING:
-            return;
-        case MS_CREDENTIALS_FAILED:
-            end_without_credentials(call, &st);
-            return;
-        }
-        add_authorization(call, authorization);
+    if (call->channel->credentials == NULL || authorize(call)) {
+        msi_channel_place(call->channel, call, false);
     }
-    msi_channel_place(channel, call, false);
 }
 
 /* Ends a call for which there is no connection, in the task. */

@@ -51,9 +51,7 @@ static void add_conn(msi_shard *shard, int fd)
     shard->conns = conn;
     shard->conn_count++;
     shard->stats.accepted++;
-    if (fd >= 0) {
-        (void)getpeername(fd, (struct sockaddr *)&peer, &bytes);
-    }
+    (void)getpeername(fd, (struct sockaddr *)&peer, &bytes);
     msi_address_format((const struct sockaddr *)&peer, conn->peer);
     msi_h2_init(&conn->h2, &h2_class, &shard->server->h2_options, shard->loop);
     msi_h2_start(&conn->h2, fd, shard->server->options.tls, NULL);

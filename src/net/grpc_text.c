@@ -266,14 +266,20 @@ bool msi_grpc_key_is_bin(ms_str key)
 
 bool msi_grpc_key_is_reserved(ms_str key)
 {
-    static const char *const names[] = {"content-type",      "te",      "user-agent",
-                                        "connection",        "upgrade", "keep-alive",
-                                        "transfer-encoding", "host",    "proxy-connection"};
+    static const ms_str names[] = {{"te", 2},
+                                   {"host", 4},
+                                   {"upgrade", 7},
+                                   {"connection", 10},
+                                   {"keep-alive", 10},
+                                   {"user-agent", 10},
+                                   {"content-type", 12},
+                                   {"proxy-connection", 16},
+                                   {"transfer-encoding", 17}};
     if (key.bytes == 0 || key.ptr[0] == ':' || ms_str_starts_with(key, ms_str_lit("grpc-"))) {
         return true;
     }
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (ms_str_equals(key, ms_str_cstr(names[i]))) {
+        if (ms_str_equals(key, names[i])) {
             return true;
         }
     }

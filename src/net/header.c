@@ -5,7 +5,7 @@
  */
 #include "net/header_priv.h"
 
-#include "base/memory.h"
+#include "net/buffer_priv.h"
 #include "net/grpc_text_priv.h"
 
 #define TEXT_KEEP_BYTES (4u << 10) /* from one call to the next */
@@ -50,20 +50,13 @@ void msi_header_reset(msi_header *header)
 
 char *msi_header_reserve(msi_header *header, size_t bytes)
 {
-    ms_status st = {0};
-    if (ms_buf_reserve(&header->text, bytes, &st) != MS_OK) {
-        ms_mem_exhausted(bytes);
-    }
-    return header->text.ptr + header->text.bytes;
+    return msi_buffer_room(&header->text, bytes);
 }
 
 static uint32_t append(msi_header *header, ms_str text)
 {
     uint32_t at = (uint32_t)header->text.bytes;
-    if (text.bytes > 0) {
-        memcpy(msi_header_reserve(header, text.bytes), text.ptr, text.bytes);
-        header->text.bytes += text.bytes;
-    }
+    msi_buffer_append(&header->text, text);
     return at;
 }
 

@@ -743,9 +743,7 @@ static void start_failed(ms_loop_timer *timer)
 void msi_h2_start(msi_h2 *h2, int fd, ms_tls *tls, const char *name)
 {
     ms_loop *loop = h2->conn.loop;
-    if (fd < 0) {
-        msi_conn_start_detached(&h2->conn);
-    } else if (msi_conn_start(&h2->conn, fd, tls, name, &h2->lost_why) != MS_OK) {
+    if (msi_conn_start(&h2->conn, fd, tls, name, &h2->lost_why) != MS_OK) {
         ms_loop_timer_init(&h2->timer, start_failed);
         ms_loop_timer_start(loop, &h2->timer, h2->started_ns);
         return;

@@ -93,7 +93,7 @@ void msi_h2_init(msi_h2 *h2, const msi_h2_class *class_of, const msi_h2_options 
 
 /*
  * Takes a connected socket and begins. An error is one of on_lost, in a later turn. tls and name as
- * for msi_conn_start; fd -1: none, for fuzzing.
+ * for msi_conn_start.
  */
 void msi_h2_start(msi_h2 *h2, int fd, ms_tls *tls, const char *name);
 

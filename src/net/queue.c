@@ -7,7 +7,8 @@
 #include "net/queue_priv.h"
 
 #include "base/memory.h"
-#include "net/grpc_frame_priv.h"
+#include "net/buffer_priv.h"
+#include "net/grpc_frame.h"
 
 #define KEEP_BYTES (4u << 10) /* of copied, from one call to the next */
 #define KEEP_SEGMENTS 16u
@@ -101,13 +102,10 @@ static void add_segment(msi_queue *queue, msi_segment segment)
 
 static void add_copied(msi_queue *queue, ms_str bytes)
 {
-    ms_status st = {0};
     if (bytes.bytes == 0) {
         return;
     }
-    if (ms_buf_append(&queue->copied, bytes, &st) != MS_OK) {
-        ms_mem_exhausted(bytes.bytes);
-    }
+    msi_buffer_append(&queue->copied, bytes);
     msi_segment *last = NULL;
     if (queue->segment_count > queue->at) {
         last = &queue->segments[queue->segment_count - 1];
@@ -121,9 +119,9 @@ static void add_copied(msi_queue *queue, ms_str bytes)
 
 void msi_queue_push(msi_queue *queue, const ms_grpc_message *message)
 {
-    char header[MSI_FRAME_HEADER_BYTES];
+    char header[MS_GRPC_FRAME_HEADER_BYTES];
     MS_ASSERT(message->bytes.bytes <= UINT32_MAX);
-    msi_frame_write_header((uint32_t)message->bytes.bytes, header);
+    ms_grpc_frame_write_header((uint32_t)message->bytes.bytes, header);
     add_copied(queue, (ms_str){header, sizeof(header)});
     if (message->release == NULL) {
         add_copied(queue, message->bytes);

@@ -5,7 +5,7 @@
  */
 #include "net/stream_priv.h"
 
-#include "base/memory.h"
+#include "net/buffer_priv.h"
 #include "net/http2_priv.h"
 
 #define HELD_KEEP_BYTES (4u << 10) /* from one call to the next */
@@ -22,7 +22,7 @@ void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,
                            .mark_bytes = options->mark_bytes};
     stream->task.run = run_task;
     msi_header_init(&stream->header_in, options->header_bytes_max);
-    msi_frame_init(&stream->reader, options->message_bytes_max);
+    ms_grpc_frame_init(&stream->reader, options->message_bytes_max);
     msi_queue_init(&stream->queue);
     ms_buf_init(&stream->held, SIZE_MAX / 2); /* the stream's window bounds it */
 }
@@ -30,7 +30,7 @@ void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,
 /* Brings the budget up to what the stream holds. */
 static void recount(msi_stream *stream)
 {
-    size_t holds = stream->held.bytes - stream->held_at + msi_frame_held_bytes(&stream->reader);
+    size_t holds = stream->held.bytes - stream->held_at + ms_grpc_frame_held_bytes(&stream->reader);
     stream->inbound->used += holds;
     stream->inbound->used -= stream->counted_in;
     stream->counted_in = holds;
@@ -61,7 +61,7 @@ void msi_stream_reset(msi_stream *stream)
     msi_loop_cancel(&stream->task);
     msi_stream_drop_queue(stream);
     msi_header_reset(&stream->header_in);
-    msi_frame_reset(&stream->reader);
+    ms_grpc_frame_reset(&stream->reader);
     forget_held(stream);
     recount(stream);
     stream->id = 0;
@@ -82,7 +82,7 @@ void msi_stream_release(msi_stream *stream)
 {
     msi_stream_reset(stream);
     msi_header_release(&stream->header_in);
-    msi_frame_release(&stream->reader);
+    ms_grpc_frame_release(&stream->reader);
     msi_queue_release(&stream->queue);
     ms_buf_release(&stream->held);
 }
@@ -99,7 +99,7 @@ static void break_too_large(msi_stream *stream)
 {
     char text[96];
     snprintf(text, sizeof(text), "received message larger than max (%u vs. %zu)",
-             (unsigned)msi_frame_length(&stream->reader), stream->reader.message_bytes_max);
+             (unsigned)ms_grpc_frame_length(&stream->reader), stream->reader.message_bytes_max);
     break_off(stream, MS_GRPC_RESOURCE_EXHAUSTED, text);
 }
 
@@ -108,20 +108,20 @@ static void read_messages(msi_stream *stream, ms_str *bytes)
 {
     while (!stream->is_paused && !stream->is_discarding) {
         ms_str message;
-        switch (msi_frame_next(&stream->reader, bytes, &message)) {
-        case MSI_FRAME_MESSAGE:
+        switch (ms_grpc_frame_next(&stream->reader, bytes, &message)) {
+        case MS_GRPC_FRAME_MESSAGE:
             stream->class_of->on_message(stream, message);
             break;
-        case MSI_FRAME_MORE:
+        case MS_GRPC_FRAME_MORE:
             return;
-        case MSI_FRAME_TOO_LARGE:
+        case MS_GRPC_FRAME_TOO_LARGE:
             break_too_large(stream);
             return;
-        case MSI_FRAME_COMPRESSED:
+        case MS_GRPC_FRAME_COMPRESSED:
             break_off(stream, MS_GRPC_INTERNAL,
                       "a message is compressed, though no compression was agreed on");
             return;
-        case MSI_FRAME_BAD_FLAG:
+        case MS_GRPC_FRAME_BAD_FLAG:
             break_off(stream, MS_GRPC_INTERNAL, "a message does not begin with 0 or 1");
             return;
         }
@@ -145,18 +145,10 @@ static void check_end(msi_stream *stream)
         return;
     }
     stream->is_in_done = true;
-    if (!msi_frame_is_between(&stream->reader)) {
+    if (!ms_grpc_frame_is_between(&stream->reader)) {
         break_off(stream, MS_GRPC_INTERNAL, "the last message is cut off");
     } else {
         stream->class_of->on_end(stream);
-    }
-}
-
-static void hold(msi_stream *stream, ms_str bytes)
-{
-    ms_status st = {0};
-    if (ms_buf_append(&stream->held, bytes, &st) != MS_OK) {
-        ms_mem_exhausted(bytes.bytes);
     }
 }
 
@@ -168,13 +160,13 @@ void msi_stream_receive(msi_stream *stream, ms_str bytes)
     }
     if (stream->is_paused || stream->held.bytes > 0) {
         msi_h2_consume(stream->h2, stream->id, bytes.bytes, 0);
-        hold(stream, bytes);
+        msi_buffer_append(&stream->held, bytes);
     } else {
         ms_str left = bytes;
         read_messages(stream, &left);
         size_t kept = stream->is_discarding ? 0 : left.bytes;
         msi_h2_consume(stream->h2, stream->id, bytes.bytes, bytes.bytes - kept);
-        hold(stream, ms_str_slice(left, 0, kept));
+        msi_buffer_append(&stream->held, ms_str_slice(left, 0, kept));
     }
     check_budget(stream);
 }

@@ -17,7 +17,7 @@
 #ifndef MS_NET_STREAM_PRIV_H
 #define MS_NET_STREAM_PRIV_H
 
-#include "net/grpc_frame_priv.h"
+#include "net/grpc_frame.h"
 #include "net/header_priv.h"
 #include "net/loop_priv.h"
 #include "net/queue_priv.h"
@@ -59,7 +59,7 @@ struct msi_stream {
     msi_budget *outbound;
 
     msi_header header_in;
-    msi_frame_reader reader;
+    ms_grpc_frame_reader reader;
     ms_buf held;       /* bytes that came while paused */
     size_t held_at;    /* what of them was read */
     size_t counted_in; /* at the budget */

@@ -3,7 +3,7 @@
 
 #include "base/env.h"
 #include "base/memory.h"
-#include "net/grpc_frame_priv.h"
+#include "net/grpc_frame.h"
 #include "net/queue_priv.h"
 
 static int released;
@@ -33,13 +33,13 @@ static void push(msi_queue *queue, size_t bytes, char c, bool borrowed)
 /* Takes the next message, in pieces, and checks it. */
 static void check_next(msi_queue *queue, size_t bytes, char c, size_t piece_bytes)
 {
-    size_t total = bytes + MSI_FRAME_HEADER_BYTES;
+    size_t total = bytes + MS_GRPC_FRAME_HEADER_BYTES;
     char *out = ms_mem_alloc(total);
-    char header[MSI_FRAME_HEADER_BYTES];
+    char header[MS_GRPC_FRAME_HEADER_BYTES];
     for (size_t at = 0; at < total; at += piece_bytes) {
         msi_queue_take(queue, out + at, total - at < piece_bytes ? total - at : piece_bytes);
     }
-    msi_frame_write_header((uint32_t)bytes, header);
+    ms_grpc_frame_write_header((uint32_t)bytes, header);
     assert_memory_equal(out, header, sizeof(header));
     for (size_t i = 0; i < bytes; i++) {
         assert_int_equal(out[sizeof(header) + i], c);

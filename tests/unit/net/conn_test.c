@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testing.h"
+
+#include "base/memory.h"
+#include "net/conn_priv.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+/* A connection that writes down what happens, over one end of a pair of sockets. */
+typedef struct end {
+    msi_conn conn; /* first */
+    ms_loop *loop;
+    int other; /* the other end, which blocks */
+    size_t to_send;
+    size_t pulled; /* of to_send, so far */
+    size_t received;
+    bool sends_more;
+    bool ends_when_asked;
+    _Atomic int opened;
+    _Atomic int lost;
+    _Atomic int closed;
+    ms_status why;
+    ms_parker parker;
+} end;
+
+static void on_open(msi_conn *conn)
+{
+    end *own = MSI_OWNER(conn, end, conn);
+    own->opened++;
+}
+
+static void on_bytes(msi_conn *conn, ms_str bytes)
+{
+    end *own = MSI_OWNER(conn, end, conn);
+    for (size_t i = 0; i < bytes.bytes; i++) {
+        assert_int_equal((unsigned char)bytes.ptr[i], (own->received + i) % 251);
+    }
+    own->received += bytes.bytes;
+    if (own->ends_when_asked) {
+        msi_conn_end(conn);
+    }
+}
+
+static void on_pull(msi_conn *conn)
+{
+    end *own = MSI_OWNER(conn, end, conn);
+    while (own->pulled < own->to_send && msi_conn_room(conn) > 0) {
+        size_t left = own->to_send - own->pulled;
+        size_t bytes = left < 10000 ? left : 10000;
+        char *out = msi_conn_extend(conn, bytes);
+        for (size_t i = 0; i < bytes; i++) {
+            out[i] = (char)((own->pulled + i) % 251);
+        }
+        own->pulled += bytes;
+    }
+}
+
+static void on_lost(msi_conn *conn, const ms_status *why)
+{
+    end *own = MSI_OWNER(conn, end, conn);
+    own->why = *why;
+    own->lost++;
+    msi_conn_close(conn);
+    msi_conn_close(conn);
+}
+
+static void on_closed(msi_conn *conn)
+{
+    end *own = MSI_OWNER(conn, end, conn);
+    own->closed++;
+    ms_parker_unpark(&own->parker);
+}
+
+static const msi_conn_class end_class = {.on_open = on_open,
+                                         .on_bytes = on_bytes,
+                                         .on_pull = on_pull,
+                                         .on_lost = on_lost,
+                                         .on_closed = on_closed};
+
+typedef struct start_request {
+    end *own;
+    int fd;
+} start_request;
+
+static void start_now(void *arg)
+{
+    start_request *request = arg;
+    ms_status st = {0};
+    msi_conn_init(&request->own->conn, &end_class, request->own->loop);
+    assert_ok(msi_conn_start(&request->own->conn, request->fd, NULL, NULL, &st));
+}
+
+static void open_end(end *own, size_t to_send)
+{
+    ms_status st = {0};
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+    memset(own, 0, sizeof(*own));
+    own->other = fds[1];
+    own->to_send = to_send;
+    ms_parker_init(&own->parker);
+    assert_ok(ms_loop_create("loop", &own->loop, &st));
+    ms_loop_call(own->loop, start_now, &(start_request){own, fds[0]});
+}
+
+static void wait_closed(end *own)
+{
+    while (!ms_parker_park(&own->parker, MS_PARK_FOREVER)) {
+    }
+    assert_int_equal(own->closed, 1);
+}
+
+static void close_now(void *arg)
+{
+    end *own = arg;
+    msi_conn_close(&own->conn);
+}
+
+static void close_end(end *own)
+{
+    close(own->other);
+    ms_loop_destroy(own->loop);
+}
+
+static size_t read_pattern(int fd, size_t bytes)
+{
+    static unsigned char buffer[65536];
+    size_t total = 0;
+    while (total < bytes) {
+        size_t wanted = bytes - total < sizeof(buffer) ? bytes - total : sizeof(buffer);
+        ssize_t count = recv(fd, buffer, wanted, 0);
+        if (count <= 0) {
+            break;
+        }
+        for (ssize_t i = 0; i < count; i++) {
+            assert_int_equal(buffer[i], (total + (size_t)i) % 251);
+        }
+        total += (size_t)count;
+    }
+    return total;
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+static void output_of_any_size_arrives_in_order(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 9999, 262144, 262145, 3 << 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        end own;
+        open_end(&own, sizes[i]);
+        assert_int_equal(read_pattern(own.other, sizes[i]), sizes[i]);
+        ms_loop_call(own.loop, close_now, &own);
+        wait_closed(&own);
+        assert_int_equal(own.opened, 1);
+        assert_int_equal(own.lost, 0);
+        close_end(&own);
+    }
+}
+
+static void a_peer_that_does_not_read_stops_the_pulling(void **state)
+{
+    (void)state;
+    end own;
+    open_end(&own, 100 << 20);
+    for (int i = 0; i < 50; i++) {
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    /* What the two sockets hold, and one buffer. */
+    assert_true(own.pulled < 2 << 20);
+    assert_true(own.conn.blocked_ns != 0);
+    size_t before = own.pulled;
+    assert_int_equal(read_pattern(own.other, 1 << 20), 1 << 20);
+    while (own.pulled == before) {
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    ms_loop_call(own.loop, close_now, &own);
+    wait_closed(&own);
+    close_end(&own);
+}
+
+static void input_arrives_in_order(void **state)
+{
+    (void)state;
+    end own;
+    open_end(&own, 0);
+    static unsigned char bytes[1000003];
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (unsigned char)(i % 251);
+    }
+    size_t sent = 0;
+    while (sent < sizeof(bytes)) {
+        ssize_t count = send(own.other, bytes + sent, sizeof(bytes) - sent, MSG_NOSIGNAL);
+        assert_true(count > 0);
+        sent += (size_t)count;
+    }
+    shutdown(own.other, SHUT_WR);
+    wait_closed(&own);
+    assert_int_equal(own.received, sizeof(bytes));
+    assert_int_equal(own.lost, 1);
+    assert_string_equal(own.why.message, "the peer closed the connection");
+    close_end(&own);
+}
+
+static void a_peer_that_goes_is_lost_once(void **state)
+{
+    (void)state;
+    end own;
+    open_end(&own, 10 << 20);
+    assert_int_equal(read_pattern(own.other, 1000), 1000);
+    close(own.other);
+    wait_closed(&own);
+    assert_int_equal(own.lost, 1);
+    assert_int_equal(own.why.code, MS_IO_ERROR);
+    ms_loop_destroy(own.loop);
+}
+
+static void a_connection_may_be_closed_before_it_opens(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        end own;
+        open_end(&own, 1000);
+        ms_loop_call(own.loop, close_now, &own);
+        ms_loop_call(own.loop, close_now, &own);
+        wait_closed(&own);
+        assert_int_equal(own.lost, 0);
+        close_end(&own);
+    }
+}
+
+static void an_end_comes_after_everything_was_sent(void **state)
+{
+    (void)state;
+    end own;
+    open_end(&own, 2 << 20);
+    own.ends_when_asked = true;
+    assert_int_equal(send(own.other, "", 1, 0), 1);
+    assert_int_equal(read_pattern(own.other, 2 << 20), 2 << 20);
+    wait_closed(&own);
+    assert_int_equal(own.lost, 1);
+    assert_int_equal(own.why.code, MS_OK);
+    char byte = 0;
+    assert_int_equal(recv(own.other, &byte, 1, 0), 0);
+    close_end(&own);
+}
+
+static void start_badly(void *arg)
+{
+    end *own = arg;
+    ms_status st = {0};
+    /* A file cannot be polled. */
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    msi_conn_init(&own->conn, &end_class, own->loop);
+    assert_int_equal(msi_conn_start(&own->conn, fd, NULL, NULL, &st), MS_IO_ERROR);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    msi_conn_close(&own->conn);
+    assert_int_equal(own->closed, 0);
+}
+
+static void a_connection_that_does_not_start_is_closed_like_others(void **state)
+{
+    (void)state;
+    end own;
+    ms_status st = {0};
+    memset(&own, 0, sizeof(own));
+    ms_parker_init(&own.parker);
+    assert_ok(ms_loop_create("loop", &own.loop, &st));
+    ms_loop_call(own.loop, start_badly, &own);
+    wait_closed(&own);
+    assert_int_equal(own.lost, 0);
+    ms_loop_destroy(own.loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_of_any_size_arrives_in_order),
+        cmocka_unit_test(a_peer_that_does_not_read_stops_the_pulling),
+        cmocka_unit_test(input_arrives_in_order),
+        cmocka_unit_test(a_peer_that_goes_is_lost_once),
+        cmocka_unit_test(a_connection_may_be_closed_before_it_opens),
+        cmocka_unit_test(an_end_comes_after_everything_was_sent),
+        cmocka_unit_test(a_connection_that_does_not_start_is_closed_like_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
