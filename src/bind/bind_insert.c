@@ -193,7 +193,7 @@ static ms_rc bind_sink_column(inserter *in, const msi_bound *bound, uint32_t tar
     ms_span span = from->span.end > 0 ? from->span : in->insert->query->span;
     *expr_out = msi_column_expr(binder, from, column, span);
     if (ms_type_same_shape(from->type, field->type)) {
-        return MS_OK;
+        return msi_bind_names_of(binder, *expr_out, field->type, span, expr_out);
     }
     if (!ms_typing_casts_implicitly(from->type, nullable)) {
         return report_type(in, bound, column, target);

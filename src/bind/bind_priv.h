@@ -175,6 +175,11 @@ ms_rc msi_bind_name(msi_binder *binder, msi_scope *scope, const ms_ast_name *nam
 ms_rc msi_bind_type(msi_binder *binder, const ms_ast_type *type, bool column_use,
                     const ms_type **type_out) MS_MUST_USE;
 
+/* The expression, its fields named as those of a type of the same shape: the names of a ROW are the
+ * table's that takes it, or those of the first branch of a UNION. */
+ms_rc msi_bind_names_of(msi_binder *binder, const ms_expr *expr, const ms_type *type, ms_span span,
+                        const ms_expr **expr_out) MS_MUST_USE;
+
 /* MS_STATEMENT_TOO_LARGE when a type made by ROW, ARRAY or MAP nests too deep. */
 ms_rc msi_check_type_depth(msi_binder *binder, const ms_type *type, ms_span span) MS_MUST_USE;
 

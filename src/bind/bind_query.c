@@ -137,6 +137,10 @@ static ms_rc cast_branch(msi_binder *binder, const msi_bound *branch, const msi_
             is_cast = true;
             MS_TRY(ms_build_cast(&binder->build, exprs[c], columns[c].type, MS_BUILD_CAST,
                                  column->span, &exprs[c]));
+        } else {
+            const ms_expr *plain = exprs[c];
+            MS_TRY(msi_bind_names_of(binder, plain, columns[c].type, column->span, &exprs[c]));
+            is_cast |= exprs[c] != plain;
         }
     }
     *node_out = is_cast

@@ -207,3 +207,13 @@ ms_rc msi_check_type_depth(msi_binder *binder, const ms_type *type, ms_span span
     }
     return MS_OK;
 }
+
+ms_rc msi_bind_names_of(msi_binder *binder, const ms_expr *expr, const ms_type *type, ms_span span,
+                        const ms_expr **expr_out)
+{
+    *expr_out = expr;
+    const ms_type *wanted = ms_type_with_names(binder->arena, expr->type, type);
+    return ms_type_equals(wanted, expr->type)
+               ? MS_OK
+               : ms_build_cast(&binder->build, expr, wanted, MS_BUILD_CAST, span, expr_out);
+}

@@ -194,6 +194,22 @@ const ms_type *ms_type_as_nullable(ms_arena *arena, const ms_type *type, bool nu
     return copy;
 }
 
+const ms_type *ms_type_with_names(ms_arena *arena, const ms_type *type, const ms_type *names)
+{
+    if (type->child_count == 0) {
+        return type;
+    }
+    const ms_type **children = ms_arena_array(arena, const ms_type *, type->child_count);
+    for (uint32_t i = 0; i < type->child_count; i++) {
+        children[i] = ms_type_with_names(arena, type->children[i], names->children[i]);
+    }
+    ms_type *made = ms_arena_new(arena, ms_type);
+    *made = *type;
+    made->children = children;
+    made->names = names->names;
+    return made;
+}
+
 const ms_type *ms_type_copy(ms_arena *arena, const ms_type *type)
 {
     ms_type *copy = ms_arena_new(arena, ms_type);

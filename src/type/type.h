@@ -138,6 +138,9 @@ const ms_type *ms_type_row(ms_arena *arena, const ms_field *fields, uint32_t cou
 /* The same type with this nullability; returns type itself when it has it already. */
 const ms_type *ms_type_as_nullable(ms_arena *arena, const ms_type *type, bool nullable);
 
+/* The same type with the field names, at any level, of another one of the same shape. */
+const ms_type *ms_type_with_names(ms_arena *arena, const ms_type *type, const ms_type *names);
+
 /* A deep copy into another lifetime. */
 const ms_type *ms_type_copy(ms_arena *arena, const ms_type *type);
 

@@ -96,6 +96,23 @@ static void equality_is_exact_and_shape_is_not(void **state)
                                     ms_type_sized(&arena, MS_TYPE_CHAR, 3, true)));
 }
 
+static void names_come_from_another_type_of_the_same_shape(void **state)
+{
+    (void)state;
+    ms_field inner_a[] = {{ms_str_lit("x"), int_type(false)}};
+    ms_field inner_b[] = {{ms_str_lit("y"), int_type(true)}};
+    const ms_type *list_a = ms_type_array(&arena, ms_type_row(&arena, inner_a, 1, true), false);
+    const ms_type *list_b = ms_type_array(&arena, ms_type_row(&arena, inner_b, 1, false), true);
+    ms_field a[] = {{ms_str_lit("p"), list_a}};
+    ms_field b[] = {{ms_str_lit("q"), list_b}};
+    const ms_type *type = ms_type_row(&arena, a, 1, false);
+    const ms_type *names = ms_type_row(&arena, b, 1, true);
+    assert_text(ms_type_with_names(&arena, type, names),
+                "ROW<`q` ARRAY<ROW<`y` INT NOT NULL>> NOT NULL> NOT NULL");
+    const ms_type *plain = int_type(true);
+    assert_ptr_equal(ms_type_with_names(&arena, plain, int_type(false)), plain);
+}
+
 static void copies_outlive_their_source(void **state)
 {
     (void)state;
@@ -150,9 +167,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(types_print_as_flink_prints_them),   TEST(physical_forms_follow_the_parameters),
-        TEST(equality_is_exact_and_shape_is_not), TEST(copies_outlive_their_source),
-        TEST(nullability_changes_only_the_top),   TEST(families_are_told_apart),
+        TEST(types_print_as_flink_prints_them),
+        TEST(physical_forms_follow_the_parameters),
+        TEST(equality_is_exact_and_shape_is_not),
+        TEST(names_come_from_another_type_of_the_same_shape),
+        TEST(copies_outlive_their_source),
+        TEST(nullability_changes_only_the_top),
+        TEST(families_are_told_apart),
         TEST(columns_are_found_by_exact_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
