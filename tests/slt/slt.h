@@ -8,7 +8,8 @@
  *     # group: query
  *     # compare: fold                      or rows: exact sequence, parallelism 1, coalesce never
  *     # origin: reasoned                   or flink-2.3.0, sqlite, reference: where the rows are from
- *     # exempt batch: a reason             also streaming, parallel, crash
+ *     # exempt batch: a reason             also streaming, parallel, rules (off), crash,
+ *                                          modes (all but the first)
  *     # restored: 3                        jobs that the crash modes interrupt and restore
  *
  *     file in.csv                          makes ${TMP}/in.csv; ends at ----
@@ -84,6 +85,8 @@ typedef struct slt_file {
     bool exempt_batch;
     bool exempt_streaming;
     bool exempt_parallel;
+    bool exempt_rules;
+    bool exempt_modes; /* all but the first */
     bool exempt_crash;
     bool starts_over; /* the sabotage */
     uint32_t restored;

@@ -15,10 +15,8 @@
  * was; that the numbers of checkpoints grow; and that the rows before the last run and in it are all
  * rows, and none twice.
  *
- * A child that kills itself writes what it knows to its standard output before:
- *
- *     rows and rows of tables at B, rows at the end, checkpoint gone on from, checkpoint B (0: not
- *     known), rows before as the job says, entries and positions restored, entries of state
+ * A child that kills itself writes what it knows to its standard output before: the numbers of an
+ * outcome, the checkpoint as 0 when it is to die of it.
  */
 #include "slt_gate.h"
 #include "slt_run.h"
@@ -39,7 +37,7 @@
 #define WAIT_MS 60000
 #define PIECES_FEW 2u
 #define PIECES_MANY 5u
-#define UNKNOWN UINT64_MAX
+#define CHILD_NUMBERS 10u
 
 extern char **environ;
 
@@ -66,7 +64,8 @@ typedef struct outcome {
     uint64_t rows_before; /* says the job */
     uint64_t entries;
     uint64_t positions;
-    uint64_t state;
+    uint64_t state_min; /* entries of state at B, but for operators that have ended */
+    uint64_t state_max; /* and with them */
 } outcome;
 
 /* A job over all its runs. */
@@ -79,7 +78,8 @@ typedef struct torn_job {
     uint64_t base; /* rows up to the last checkpoint */
     uint64_t table_base;
     uint64_t checkpoint;
-    uint64_t state; /* entries at it, or UNKNOWN */
+    uint64_t state_min;
+    uint64_t state_max;
     slt_crashes crashes;
 } torn_job;
 
@@ -95,15 +95,18 @@ static bool open_run(slt_run *r, const piece *p, ms_status *st)
     return ok;
 }
 
-static uint64_t state_entries(ms_job *job)
+/* Operators that had ended by a checkpoint need not come back, and a checkpoint in which an operator
+ * is about to end may come before or behind that. */
+static void note_state(ms_job *job, outcome *out)
 {
-    uint64_t entries = 0;
+    out->state_min = 0;
+    out->state_max = 0;
     for (uint32_t i = 0; i < ms_job_op_count(job); i++) {
         ms_op_stats stats;
         ms_job_op_stats(job, i, &stats);
-        entries += stats.state_entries;
+        out->state_min += stats.watermark_ms == INT64_MAX ? 0 : stats.state_entries;
+        out->state_max += stats.state_entries;
     }
-    return entries;
 }
 
 static void note_start(ms_job *job, outcome *out)
@@ -113,7 +116,7 @@ static void note_start(ms_job *job, outcome *out)
     out->from = totals.checkpoint_id;
     out->rows_before = totals.rows_read_before;
     out->positions = totals.restored_splits + totals.restored_snapshots;
-    out->state = UNKNOWN;
+    out->state_max = UINT64_MAX;
 }
 
 /* What tasks that have all begun say of it. */
@@ -129,10 +132,13 @@ static void note_restored(ms_job *job, outcome *out)
 
 static void print_outcome(const outcome *out)
 {
-    printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-           " %" PRIu64 " %" PRIu64 "\n",
-           out->rows, out->table_rows, out->rows_torn, out->from, out->checkpoint, out->rows_before,
-           out->entries, out->positions, out->state);
+    const uint64_t numbers[CHILD_NUMBERS] = {
+        out->rows,        out->table_rows, out->rows_torn, out->from,      out->checkpoint,
+        out->rows_before, out->entries,    out->positions, out->state_min, out->state_max};
+    for (uint32_t i = 0; i < CHILD_NUMBERS; i++) {
+        printf("%" PRIu64 " ", numbers[i]);
+    }
+    printf("\n");
     fflush(stdout);
 }
 
@@ -140,7 +146,7 @@ static bool take_checkpoint(ms_job *job, outcome *out, ms_status *st)
 {
     bool ok = ms_job_checkpoint(job, CHECKPOINT_MS, &out->checkpoint, st) == MS_OK;
     note_restored(job, out);
-    out->state = state_entries(job);
+    note_state(job, out);
     return ok;
 }
 
@@ -203,8 +209,6 @@ static bool tear_here(slt_run *r, const piece *p, outcome *out, ms_status *st)
 
 /* Children. */
 
-#define CHILD_ARGS 9
-
 void slt_child(int argc, char **argv)
 {
     ms_status st = {0};
@@ -249,11 +253,17 @@ void slt_child(int argc, char **argv)
 
 static bool read_outcome(const char *text, outcome *out)
 {
-    return sscanf(text,
-                  "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                  " %" SCNu64 " %" SCNu64,
-                  &out->rows, &out->table_rows, &out->rows_torn, &out->from, &out->checkpoint,
-                  &out->rows_before, &out->entries, &out->positions, &out->state) == CHILD_ARGS;
+    uint64_t *numbers[CHILD_NUMBERS] = {
+        &out->rows,        &out->table_rows, &out->rows_torn, &out->from,      &out->checkpoint,
+        &out->rows_before, &out->entries,    &out->positions, &out->state_min, &out->state_max};
+    for (uint32_t i = 0; i < CHILD_NUMBERS; i++) {
+        int bytes = 0;
+        if (sscanf(text, "%" SCNu64 " %n", numbers[i], &bytes) != 1) {
+            return false;
+        }
+        text += bytes;
+    }
+    return true;
 }
 
 static bool start_child(char **argv, pid_t *pid_out, int *output_out)
@@ -336,8 +346,8 @@ static bool check_resumed(torn_job *t, const outcome *out)
     if (out->positions == 0) {
         return blame(r, "positions restored", 0, 1);
     }
-    if (t->state != UNKNOWN && out->entries != t->state) {
-        return blame(r, "entries of state restored", out->entries, t->state);
+    if (out->entries < t->state_min || out->entries > t->state_max) {
+        return blame(r, "entries of state restored", out->entries, t->state_max);
     }
     t->crashes.positions += out->positions;
     t->crashes.entries += out->entries;
@@ -361,7 +371,8 @@ static bool note_piece(torn_job *t, const outcome *out)
     t->table_base += out->table_rows;
     /* A number that is not known is greater than the one before. */
     t->checkpoint = out->checkpoint != 0 ? out->checkpoint : out->from + 1;
-    t->state = out->state;
+    t->state_min = out->state_min;
+    t->state_max = out->state_max;
     t->crashes.interruptions++;
     t->crashes.rows_repeated += out->rows_torn - out->rows;
     t->runs++;

@@ -83,6 +83,12 @@ static bool runs_in(const plan *p, const slt_file *file, const slt_mode *mode)
         (mode->parallelism != 2 || file->compare_rows || mode->tear > SLT_TEAR_CANCEL)) {
         return false;
     }
+    if (mode != &p->modes[0] && file->exempt_modes) {
+        return false;
+    }
+    if (!mode->optimizer && file->exempt_rules) {
+        return false;
+    }
     if (mode->is_batch ? file->exempt_batch : file->exempt_streaming) {
         return false;
     }

@@ -93,10 +93,9 @@ static bool take_exemption(slt_file *file, ms_str text)
         const char *word;
         bool *exempt;
     } exemptions[] = {
-        {"batch:", &file->exempt_batch},
-        {"streaming:", &file->exempt_streaming},
-        {"parallel:", &file->exempt_parallel},
-        {"crash:", &file->exempt_crash},
+        {"batch:", &file->exempt_batch},       {"streaming:", &file->exempt_streaming},
+        {"parallel:", &file->exempt_parallel}, {"rules:", &file->exempt_rules},
+        {"modes:", &file->exempt_modes},       {"crash:", &file->exempt_crash},
     };
     ms_str reason;
     for (size_t i = 0; i < sizeof exemptions / sizeof *exemptions; i++) {
