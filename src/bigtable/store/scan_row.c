@@ -82,6 +82,24 @@ static uint32_t next_family(const msi_row_reader *r, uint32_t family_id)
 }
 
 /*
+ * What is behind the column of the entry, as a key in r->last; or the first qualifier that matters,
+ * if that comes later still. Returns the end of the key.
+ */
+static char *put_behind_column(msi_row_reader *r)
+{
+    char *column = r->last + r->row_bytes;
+    const ms_bt_bound *first = &r->program->qualifiers.start;
+    if (first->kind != MS_BT_BOUND_NONE && first->key.bytes <= MS_BT_LIMIT_QUALIFIER_BYTES) {
+        char *end = msi_key_put_escaped(column + MSI_KEY_FAMILY_BYTES, first->key);
+        if (ms_str_compare(ms_str_make(r->last, (size_t)(end - r->last)), r->entry.key) > 0) {
+            return end;
+        }
+        memcpy(column, r->entry.key.ptr + r->row_bytes, r->column_bytes - r->row_bytes);
+    }
+    return msi_key_put_end(r->last + r->column_bytes - MSI_KEY_END_BYTES, MSI_KEY_BEHIND);
+}
+
+/*
  * Goes on behind a cell of which the verdict said how much to drop: entry by entry at first, and by
  * a seek when that has not helped.
  */
@@ -97,7 +115,7 @@ static void advance(msi_row_reader *r, ms_bt_verdict verdict)
     char *to = r->last + r->row_bytes;
     uint32_t family = verdict == MS_BT_VERDICT_DROP_FAMILY ? next_family(r, r->family_id) : 0;
     if (verdict == MS_BT_VERDICT_DROP_COLUMN) {
-        to = msi_key_put_end(r->last + r->column_bytes - MSI_KEY_END_BYTES, MSI_KEY_BEHIND);
+        to = put_behind_column(r);
     } else if (family != 0) {
         to = msi_key_put_u32(to, family);
     } else {

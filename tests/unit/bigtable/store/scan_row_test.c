@@ -137,6 +137,52 @@ static void copies_of_a_cell_share_their_bytes(void **state)
     assert_true(ms_bt_read_close(read, NULL, NULL));
 }
 
+/* Reads one cell, v, of a row of 600 columns and returns how many cells were looked at for it. */
+static uint64_t cells_seen(reader_test *t, const ms_bt_filter *filter)
+{
+    ms_bt_read_options options = {.table = t->f.table, .filter = filter};
+    ms_bt_read *read =
+        ms_bt_client_read_rows(t->f.client, &options, &t->f.mailbox, wake_nothing, NULL);
+    const ms_bt_page *page = NULL;
+    assert_int_equal(ms_bt_read_wait(read, &t->f.parker, &page), MS_BT_POLL_PAGE);
+    assert_int_equal(page->cell_count, 1);
+    assert_str_equal(ms_bt_page_value(page, &page->cells[0]), "v");
+    ms_bt_read_return(read, page);
+    assert_int_equal(ms_bt_read_wait(read, &t->f.parker, &page), MS_BT_POLL_END);
+    uint64_t seen = ms_bt_read_get_stats(read).cells_seen;
+    assert_true(ms_bt_read_close(read, NULL, NULL));
+    return seen;
+}
+
+static void a_column_of_a_wide_row_is_found_by_a_seek(void **state)
+{
+    reader_test *t = *state;
+    create_table(&t->f, (const char *const[]){"a", "b"}, 2);
+    for (int i = 0; i < 600; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "c%03d", i % 300);
+        bool is_wanted = i == 200;
+        ms_bt_status bt =
+            set_cell(&t->f, "r1", i < 300 ? "a" : "b", name, 1000, is_wanted ? "v" : "x");
+        assert_bt(&bt, MS_BT_OK);
+    }
+    ms_arena *arena = &t->arena;
+    const ms_bt_filter *a = ms_bt_filter_family(arena, ms_str_lit("a"));
+    const ms_bt_filter *one =
+        ms_bt_filter_regex(arena, MS_BT_FILTER_QUALIFIER_REGEX, ms_str_lit("c200"));
+    const ms_bt_filter *some =
+        ms_bt_filter_regex(arena, MS_BT_FILTER_QUALIFIER_REGEX, ms_str_lit("c20[0-3]"));
+    const ms_bt_filter *value =
+        ms_bt_filter_regex(arena, MS_BT_FILTER_VALUE_REGEX, ms_str_lit("v"));
+    ms_bt_range bounds = ms_bt_range_make(ms_str_lit("c200"), ms_str_lit("c201"));
+    const ms_bt_filter *range = ms_bt_filter_column_range(arena, ms_str_lit("a"), &bounds);
+    /* Eleven before each of two seeks, and what is in between. */
+    assert_in_range(cells_seen(t, chain(t, a, one)), 1, 30);
+    assert_in_range(cells_seen(t, range), 1, 30);
+    assert_in_range(cells_seen(t, chain(t, one, value)), 1, 60);
+    assert_in_range(cells_seen(t, chain(t, chain(t, some, value), a)), 1, 60);
+}
+
 static void row_keys_of_a_filter_bound_the_scan(void **state)
 {
     reader_test *t = *state;
@@ -183,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_way_gives_the_same),
         TEST(copies_of_a_cell_share_their_bytes),
+        TEST(a_column_of_a_wide_row_is_found_by_a_seek),
         TEST(row_keys_of_a_filter_bound_the_scan),
         TEST(labels_come_with_the_page),
     };
