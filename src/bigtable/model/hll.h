@@ -64,8 +64,8 @@ ms_bt_code ms_bt_hll_add_int64(ms_bt_hll *hll, int64_t value, ms_bt_status *bt);
  */
 ms_bt_code ms_bt_hll_merge(ms_bt_hll *hll, const ms_bt_hll *other, ms_bt_status *bt);
 
-/* Whether the sparse precision is the usual one, five more than the precision: any two such sketches
- * merge, and so do what comes of it. */
+/* Whether the sparse precision is the usual one, five more than the precision: any two such
+ * sketches merge, and so does what comes of them. */
 static inline bool ms_bt_hll_is_usual(const ms_bt_hll *hll)
 {
     return hll->sparse_precision == hll->precision + 5;
