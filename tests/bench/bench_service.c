@@ -537,6 +537,8 @@ int main(int argc, char **argv)
     stop(&ours);
     stop(&theirs);
     ms_status st = {0};
-    (void)ms_dir_remove(directory, &st);
+    if (ms_dir_remove(directory, &st) != MS_OK) {
+        fprintf(stderr, "bench_service: %s\n", st.message);
+    }
     return agrees ? 0 : 1;
 }
