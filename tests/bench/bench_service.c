@@ -305,6 +305,7 @@ static uint64_t run_point(server *s)
     uint32_t next = 0;
     uint32_t over = 0;
     while (over < UNARY_COUNT) {
+        uint32_t over_before = over;
         for (int i = 0; i < UNARY_CALLS; i++) {
             const ms_bt_page *page = NULL;
             if (reads[i] == NULL && next < UNARY_COUNT) {
@@ -327,7 +328,7 @@ static uint64_t run_point(server *s)
                 over++;
             }
         }
-        if (over < UNARY_COUNT) {
+        if (over == over_before) {
             wait_for_mail(s);
         }
     }
