@@ -129,7 +129,7 @@ typedef struct ms_scan_class {
     /* A hint that no more than rows are needed in all. NULL: not used. */
     void (*push_limit)(ms_scan *scan, uint64_t rows);
 
-    /* Appends what EXPLAIN shows in brackets: "ranges=[...], families=[...]". */
+    /* Appends what EXPLAIN shows in brackets: "ranges=[...], families=[...]". NULL: nothing. */
     ms_rc (*describe)(const ms_scan *scan, ms_buf *out, ms_status *st);
 
     /*
@@ -227,16 +227,16 @@ typedef struct ms_sink_class {
     /*
      * Says which kinds the sink wants, given those that the query produces. A sink that cannot take
      * them fails with a message that names the table. key_only_deletes_out: a -D needs only the
-     * primary key's columns.
+     * primary key's columns. NULL: it takes what comes, whole.
      */
     ms_rc (*negotiate)(ms_sink *sink, ms_changelog input, ms_changelog *wanted_out,
                        bool *key_only_deletes_out, ms_status *st);
+    /* As those of a scan. */
     ms_rc (*describe)(const ms_sink *sink, ms_buf *out, ms_status *st);
-    /* As that of a scan. */
     ms_rc (*prepare)(const ms_sink *sink, ms_status *st);
     ms_rc (*writer_create)(const ms_sink *sink, const ms_task_env *env, ms_writer **writer_out,
                            ms_status *st);
-    /* NULL when the sink has nothing to commit. */
+    /* NULL, or a committer of NULL: the sink has nothing to commit. */
     ms_rc (*committer_create)(const ms_sink *sink, const ms_task_env *env,
                               ms_committer **committer_out, ms_status *st);
 } ms_sink_class;
@@ -260,13 +260,13 @@ typedef enum ms_write {
     MS_WRITE_FAILED
 } ms_write;
 
-/* Thread: task. */
+/* Thread: task. All but write and close may be NULL: nothing is to be done then. */
 typedef struct ms_writer_class {
     ms_write (*write)(ms_writer *writer, const ms_batch *batch, ms_status *st);
     /*
      * Cuts at a barrier, in microseconds: what was written so far belongs to the checkpoint.
-     * is_final: no row follows. Then persist() makes it durable and reports through the completion;
-     * the committable is asked for after that.
+     * is_final: no row follows. Then persist() makes it durable and reports through the completion
+     * (NULL: it is durable at once); the committable is asked for after that.
      */
     ms_rc (*cut)(ms_writer *writer, uint64_t checkpoint, bool is_final, ms_status *st);
     void (*persist)(ms_writer *writer, uint64_t checkpoint, ms_completion *completion);

@@ -28,8 +28,8 @@ struct ms_outlet {
     bool is_file; /* takes any number of bytes in one piece */
     ms_iopool *iopool;
     ms_waker waker;
-    void (*on_progress)(void *arg);
-    void *arg;
+    ms_completion *waits[MS_OUTLET_WAITS_MAX];
+    uint32_t wait_count;
 
     ms_buf buffers[2];
     uint32_t filled; /* the buffer of the task */
@@ -106,10 +106,19 @@ static void end_outlet(ms_outlet *outlet)
     ms_mem_free(outlet);
 }
 
+static void answer(ms_outlet *outlet, const ms_status *st)
+{
+    for (uint32_t i = 0; i < outlet->wait_count; i++) {
+        ms_done(outlet->waits[i], st->code, st->code != MS_OK ? st : NULL);
+    }
+    outlet->wait_count = 0;
+}
+
 static void fail(ms_outlet *outlet, const ms_status *st)
 {
     outlet->st = *st;
     outlet->rest = (ms_str){0};
+    answer(outlet, st);
 }
 
 static void come_back(ms_mail *mail)
@@ -131,12 +140,13 @@ static void come_back(ms_mail *mail)
         fail(outlet, &st);
     }
     ms_outlet_flush(outlet);
-    outlet->on_progress(outlet->arg);
+    if (ms_outlet_is_idle(outlet)) {
+        answer(outlet, &outlet->st);
+    }
     ms_wake(&outlet->waker);
 }
 
-ms_outlet *ms_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(void *arg),
-                            void *arg)
+ms_outlet *ms_outlet_create(int fd, const ms_task_env *env)
 {
     ms_outlet *outlet = ms_mem_calloc(1, sizeof(*outlet));
     struct stat info;
@@ -144,9 +154,7 @@ ms_outlet *ms_outlet_create(int fd, const ms_task_env *env, void (*on_progress)(
                           .fd = fd,
                           .is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode),
                           .iopool = env->iopool,
-                          .waker = env->waker,
-                          .on_progress = on_progress,
-                          .arg = arg};
+                          .waker = env->waker};
     outlet->job.mail.deliver = come_back;
     ms_buf_init(&outlet->buffers[0], LINES_BYTES_MAX);
     ms_buf_init(&outlet->buffers[1], LINES_BYTES_MAX);
@@ -158,6 +166,9 @@ void ms_outlet_destroy(ms_outlet *outlet)
     if (outlet == NULL) {
         return;
     }
+    ms_status st = {0};
+    ms_status_set(&st, MS_CANCELED, ms_span_none, "the job ended before its lines were written");
+    answer(outlet, &st);
     if (outlet->is_in_flight && !ms_iopool_withdraw(outlet->iopool, &outlet->job)) {
         outlet->is_destroyed = true;
         return;
@@ -200,6 +211,20 @@ bool ms_outlet_is_idle(const ms_outlet *outlet)
 {
     bool has_lines = outlet->buffers[outlet->filled].bytes > 0;
     return outlet->st.code != MS_OK || (!outlet->is_in_flight && !has_lines);
+}
+
+void ms_outlet_when_idle(ms_outlet *outlet, ms_completion *completion)
+{
+    if (ms_outlet_is_idle(outlet)) {
+        ms_done(completion, outlet->st.code, outlet->st.code != MS_OK ? &outlet->st : NULL);
+    } else if (outlet->wait_count == MS_OUTLET_WAITS_MAX) {
+        ms_status st = {0};
+        ms_status_set(&st, MS_LIMIT, ms_span_none, "%u checkpoints wait for lines to be written",
+                      MS_OUTLET_WAITS_MAX);
+        ms_done(completion, st.code, &st);
+    } else {
+        outlet->waits[outlet->wait_count++] = completion;
+    }
 }
 
 const ms_status *ms_outlet_status(const ms_outlet *outlet)

@@ -29,40 +29,6 @@ static ms_write writer_write(ms_writer *writer, const ms_batch *batch, ms_status
     return MS_WRITE_DONE;
 }
 
-static ms_rc writer_cut(ms_writer *writer, uint64_t checkpoint, bool is_final, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)is_final;
-    (void)st;
-    return MS_OK;
-}
-
-static void writer_persist(ms_writer *writer, uint64_t checkpoint, ms_completion *completion)
-{
-    (void)writer;
-    (void)checkpoint;
-    ms_done(completion, MS_OK, NULL);
-}
-
-/* Nothing to commit, and nothing to restore from. */
-static ms_rc writer_nothing(ms_writer *writer, uint64_t checkpoint, ms_buf *out, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)out;
-    (void)st;
-    return MS_OK;
-}
-
-static ms_rc writer_restore(ms_writer *writer, ms_str state, ms_status *st)
-{
-    (void)writer;
-    (void)state;
-    (void)st;
-    return MS_OK;
-}
-
 static void writer_close(ms_writer *writer)
 {
     ms_mem_free(writer);
@@ -70,11 +36,6 @@ static void writer_close(ms_writer *writer)
 
 static const ms_writer_class writer_class = {
     .write = writer_write,
-    .cut = writer_cut,
-    .persist = writer_persist,
-    .committable = writer_nothing,
-    .snapshot = writer_nothing,
-    .restore = writer_restore,
     .close = writer_close,
 };
 
@@ -85,24 +46,6 @@ uint64_t ms_blackhole_checksum(const ms_writer *writer)
 }
 
 /* Planning. */
-
-static ms_rc sink_negotiate(ms_sink *sink, ms_changelog input, ms_changelog *wanted_out,
-                            bool *key_only_deletes_out, ms_status *st)
-{
-    (void)sink;
-    (void)st;
-    *wanted_out = input;
-    *key_only_deletes_out = false;
-    return MS_OK;
-}
-
-static ms_rc sink_describe(const ms_sink *sink, ms_buf *out, ms_status *st)
-{
-    (void)sink;
-    (void)out;
-    (void)st;
-    return MS_OK;
-}
 
 static ms_rc sink_writer_create(const ms_sink *sink, const ms_task_env *env, ms_writer **writer_out,
                                 ms_status *st)
@@ -116,21 +59,8 @@ static ms_rc sink_writer_create(const ms_sink *sink, const ms_task_env *env, ms_
     return MS_OK;
 }
 
-static ms_rc sink_committer_create(const ms_sink *sink, const ms_task_env *env,
-                                   ms_committer **committer_out, ms_status *st)
-{
-    (void)sink;
-    (void)env;
-    (void)st;
-    *committer_out = NULL;
-    return MS_OK;
-}
-
 static const ms_sink_class sink_class = {
-    .negotiate = sink_negotiate,
-    .describe = sink_describe,
     .writer_create = sink_writer_create,
-    .committer_create = sink_committer_create,
 };
 
 static ms_rc blackhole_sink_create(const ms_connector *connector, const ms_table *table,

@@ -9,14 +9,10 @@
 
 #include <unistd.h>
 
-#define WAITS_MAX 64u /* checkpoints under way at a time */
-
 typedef struct stream_writer {
     ms_writer head;
     ms_encoder *encoder;
     ms_outlet *outlet;
-    ms_completion *waits[WAITS_MAX];
-    uint32_t wait_count;
 } stream_writer;
 
 static ms_write stream_write(ms_writer *writer, const ms_batch *batch, ms_status *st)
@@ -41,67 +37,15 @@ static ms_write stream_write(ms_writer *writer, const ms_batch *batch, ms_status
     return MS_WRITE_DONE;
 }
 
-static ms_rc stream_cut(ms_writer *writer, uint64_t checkpoint, bool is_final, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)is_final;
-    (void)st;
-    return MS_OK;
-}
-
-static void answer(void *arg)
-{
-    stream_writer *self = arg;
-    if (!ms_outlet_is_idle(self->outlet)) {
-        return;
-    }
-    const ms_status *st = ms_outlet_status(self->outlet);
-    for (uint32_t i = 0; i < self->wait_count; i++) {
-        ms_done(self->waits[i], st->code, ms_status_is_ok(st) ? NULL : st);
-    }
-    self->wait_count = 0;
-}
-
 static void stream_persist(ms_writer *writer, uint64_t checkpoint, ms_completion *completion)
 {
     (void)checkpoint;
-    stream_writer *self = (stream_writer *)writer;
-    if (self->wait_count == WAITS_MAX) {
-        ms_status st = {0};
-        ms_status_set(&st, MS_LIMIT, ms_span_none, "%u checkpoints wait for output", WAITS_MAX);
-        ms_done(completion, st.code, &st);
-        return;
-    }
-    self->waits[self->wait_count++] = completion;
-    answer(self);
-}
-
-static ms_rc stream_nothing(ms_writer *writer, uint64_t checkpoint, ms_buf *out, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)out;
-    (void)st;
-    return MS_OK;
-}
-
-static ms_rc stream_restore(ms_writer *writer, ms_str state, ms_status *st)
-{
-    (void)writer;
-    (void)state;
-    (void)st;
-    return MS_OK;
+    ms_outlet_when_idle(((stream_writer *)writer)->outlet, completion);
 }
 
 static void stream_close(ms_writer *writer)
 {
     stream_writer *self = (stream_writer *)writer;
-    ms_status st = {0};
-    ms_status_set(&st, MS_CANCELED, ms_span_none, "the job ended before its output was written");
-    for (uint32_t i = 0; i < self->wait_count; i++) {
-        ms_done(self->waits[i], MS_CANCELED, &st);
-    }
     ms_outlet_destroy(self->outlet);
     if (self->encoder != NULL) {
         self->encoder->klass->close(self->encoder);
@@ -110,8 +54,9 @@ static void stream_close(ms_writer *writer)
 }
 
 static const ms_writer_class stream_class = {
-    stream_write,   stream_cut,     stream_persist, stream_nothing,
-    stream_nothing, stream_restore, stream_close,
+    .write = stream_write,
+    .persist = stream_persist,
+    .close = stream_close,
 };
 
 ms_rc msi_fs_stream_writer_create(const ms_sink *sink, const ms_task_env *env,
@@ -126,7 +71,7 @@ ms_rc msi_fs_stream_writer_create(const ms_sink *sink, const ms_task_env *env,
         stream_close(&self->head);
         return rc;
     }
-    self->outlet = ms_outlet_create(STDOUT_FILENO, env, answer, self);
+    self->outlet = ms_outlet_create(STDOUT_FILENO, env);
     *writer_out = &self->head;
     return MS_OK;
 }

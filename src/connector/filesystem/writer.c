@@ -346,24 +346,6 @@ static ms_rc fs_committable(ms_writer *writer, uint64_t checkpoint, ms_buf *out,
     return MS_OK;
 }
 
-/* Files are ended at every cut, so there is nothing to go on with. */
-static ms_rc fs_snapshot(ms_writer *writer, uint64_t checkpoint, ms_buf *out, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)out;
-    (void)st;
-    return MS_OK;
-}
-
-static ms_rc fs_restore(ms_writer *writer, ms_str state, ms_status *st)
-{
-    (void)writer;
-    (void)state;
-    (void)st;
-    return MS_OK;
-}
-
 /* Life. */
 
 static void free_part(fs_part *part)
@@ -415,8 +397,13 @@ static void fs_close(ms_writer *writer)
     }
 }
 
+/* Files are ended at every cut, so there is nothing to restore. */
 static const ms_writer_class writer_class = {
-    fs_write, fs_cut_at, fs_persist, fs_committable, fs_snapshot, fs_restore, fs_close,
+    .write = fs_write,
+    .cut = fs_cut_at,
+    .persist = fs_persist,
+    .committable = fs_committable,
+    .close = fs_close,
 };
 
 ms_rc msi_fs_writer_create(const ms_sink *sink, const ms_task_env *env, ms_writer **writer_out,

@@ -18,9 +18,6 @@ static const ms_option_desc options[] = {
 };
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
-/* Checkpoints that wait for their lines: one, and one more for each that was given up. */
-#define WAITS_MAX 16u
-
 typedef struct print_sink {
     ms_sink sink;
     ms_str identifier;
@@ -33,8 +30,6 @@ typedef struct print_writer {
     ms_writer writer;
     ms_outlet *outlet;
     ms_buf prefix;
-    ms_completion *waits[WAITS_MAX]; /* for the outlet to be idle */
-    uint32_t wait_count;
 } print_writer;
 
 static const char *const kind_texts[] = {
@@ -83,72 +78,16 @@ static ms_write writer_write(ms_writer *writer, const ms_batch *batch, ms_status
     return MS_WRITE_DONE;
 }
 
-static ms_rc writer_cut(ms_writer *writer, uint64_t checkpoint, bool is_final, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)is_final;
-    (void)st;
-    return MS_OK;
-}
-
-/* Answers those who wait once all lines are out, or can never be. */
-static void answer_waits(void *arg)
-{
-    print_writer *self = arg;
-    if (!ms_outlet_is_idle(self->outlet)) {
-        return;
-    }
-    const ms_status *st = ms_outlet_status(self->outlet);
-    for (uint32_t i = 0; i < self->wait_count; i++) {
-        ms_done(self->waits[i], st->code, st->code != MS_OK ? st : NULL);
-    }
-    self->wait_count = 0;
-}
-
-/* Rows written after the cut may hold the answer up; none is given too early. */
+/* Rows written after the cut may hold the answer up. */
 static void writer_persist(ms_writer *writer, uint64_t checkpoint, ms_completion *completion)
 {
     (void)checkpoint;
-    print_writer *self = (print_writer *)writer;
-    if (self->wait_count == WAITS_MAX) {
-        ms_status st = {0};
-        ms_rc rc = ms_status_set(&st, MS_LIMIT, ms_span_none,
-                                 "%u checkpoints wait for lines to be printed", WAITS_MAX);
-        ms_done(completion, rc, &st);
-        return;
-    }
-    self->waits[self->wait_count++] = completion;
-    answer_waits(self);
+    ms_outlet_when_idle(((print_writer *)writer)->outlet, completion);
 }
 
-/* Nothing to commit, and nothing to restore from. */
-static ms_rc writer_nothing(ms_writer *writer, uint64_t checkpoint, ms_buf *out, ms_status *st)
-{
-    (void)writer;
-    (void)checkpoint;
-    (void)out;
-    (void)st;
-    return MS_OK;
-}
-
-static ms_rc writer_restore(ms_writer *writer, ms_str state, ms_status *st)
-{
-    (void)writer;
-    (void)state;
-    (void)st;
-    return MS_OK;
-}
-
-/* Every token is answered, so that its memory is given back. */
 static void writer_close(ms_writer *writer)
 {
     print_writer *self = (print_writer *)writer;
-    ms_status st = {0};
-    ms_status_set(&st, MS_CANCELED, ms_span_none, "the job ended before its lines were printed");
-    for (uint32_t i = 0; i < self->wait_count; i++) {
-        ms_done(self->waits[i], MS_CANCELED, &st);
-    }
     ms_outlet_destroy(self->outlet);
     ms_buf_release(&self->prefix);
     ms_mem_free(self);
@@ -156,11 +95,7 @@ static void writer_close(ms_writer *writer)
 
 static const ms_writer_class writer_class = {
     .write = writer_write,
-    .cut = writer_cut,
     .persist = writer_persist,
-    .committable = writer_nothing,
-    .snapshot = writer_nothing,
-    .restore = writer_restore,
     .close = writer_close,
 };
 
@@ -181,16 +116,6 @@ static ms_rc make_prefix(ms_buf *prefix, ms_str identifier, const ms_task_env *e
 }
 
 /* Planning. */
-
-static ms_rc sink_negotiate(ms_sink *sink, ms_changelog input, ms_changelog *wanted_out,
-                            bool *key_only_deletes_out, ms_status *st)
-{
-    (void)sink;
-    (void)st;
-    *wanted_out = input;
-    *key_only_deletes_out = false;
-    return MS_OK;
-}
 
 static ms_rc sink_describe(const ms_sink *sink, ms_buf *out, ms_status *st)
 {
@@ -213,26 +138,14 @@ static ms_rc sink_writer_create(const ms_sink *sink, const ms_task_env *env, ms_
         writer_close(&self->writer);
         return st->code;
     }
-    self->outlet = ms_outlet_create(plan->fd, env, answer_waits, self);
+    self->outlet = ms_outlet_create(plan->fd, env);
     *writer_out = &self->writer;
     return MS_OK;
 }
 
-static ms_rc sink_committer_create(const ms_sink *sink, const ms_task_env *env,
-                                   ms_committer **committer_out, ms_status *st)
-{
-    (void)sink;
-    (void)env;
-    (void)st;
-    *committer_out = NULL;
-    return MS_OK;
-}
-
 static const ms_sink_class sink_class = {
-    .negotiate = sink_negotiate,
     .describe = sink_describe,
     .writer_create = sink_writer_create,
-    .committer_create = sink_committer_create,
 };
 
 static int choose_fd(const ms_print_service *service, bool wants_error)

@@ -14,7 +14,6 @@ typedef struct fixture {
     ms_mailbox mailbox;
     ms_task_env env;
     uint32_t wakes;
-    uint32_t progress;
     int ends[2];
     ms_status st;
 } fixture;
@@ -24,9 +23,24 @@ static void on_wake(void *task)
     ((fixture *)task)->wakes++;
 }
 
-static void on_progress(void *arg)
+/* A completion that remembers its answers. */
+typedef struct waiting {
+    ms_completion head;
+    uint32_t count;
+    ms_rc rc;
+} waiting;
+
+static void on_answer(ms_completion *completion, ms_rc rc, const ms_status *st)
 {
-    ((fixture *)arg)->progress++;
+    waiting *w = (waiting *)completion;
+    w->count++;
+    w->rc = rc;
+    assert_true((st == NULL) == (rc == MS_OK));
+}
+
+static waiting waiting_make(void)
+{
+    return (waiting){.head = {.done = on_answer}};
 }
 
 static int setup(void **state)
@@ -81,7 +95,7 @@ static size_t read_some(fixture *f, char *to, size_t size)
 static void lines_are_gathered_while_others_are_written(void **state)
 {
     fixture *f = *state;
-    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
     assert_true(ms_outlet_is_idle(outlet));
     add(f, outlet, "one\n");
     add(f, outlet, "two\n");
@@ -89,8 +103,7 @@ static void lines_are_gathered_while_others_are_written(void **state)
     assert_false(ms_outlet_is_idle(outlet));
     run(f);
     assert_true(ms_outlet_is_idle(outlet));
-    assert_int_equal(f->progress, 2);
-    assert_true(f->wakes >= 2);
+    assert_int_equal(f->wakes, 2);
     char text[100];
     size_t got = read_some(f, text, sizeof(text));
     assert_str_equal(ms_str_make(text, got), "one\ntwo\nthree\n");
@@ -101,7 +114,7 @@ static void lines_are_gathered_while_others_are_written(void **state)
 static void a_full_pipe_holds_up_its_writer_and_no_job(void **state)
 {
     fixture *f = *state;
-    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
     char line[101];
     memset(line, 'x', 99);
     line[99] = '\n';
@@ -132,7 +145,7 @@ static void a_full_pipe_holds_up_its_writer_and_no_job(void **state)
 static void a_line_longer_than_the_pipe_takes_goes_in_pieces(void **state)
 {
     fixture *f = *state;
-    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
     size_t size = 3 * PIPE_BUF + 17;
     char *line = malloc(size + 1);
     memset(line, 'y', size);
@@ -156,7 +169,7 @@ static void a_line_longer_than_the_pipe_takes_goes_in_pieces(void **state)
 static void a_closed_pipe_is_a_failure_that_stays(void **state)
 {
     fixture *f = *state;
-    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
     close(f->ends[0]);
     f->ends[0] = dup(f->ends[1]);
     add(f, outlet, "one\n");
@@ -174,26 +187,78 @@ static void destroying_writes_what_is_taken_at_once(void **state)
 {
     fixture *f = *state;
     char text[100];
-    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
     assert_int_equal(ms_buf_append(ms_outlet_lines(outlet), ms_str_lit("one\n"), &f->st), MS_OK);
     ms_outlet_destroy(outlet);
     assert_int_equal(read_some(f, text, sizeof(text)), 4);
 
     /* A job is out with the first line; the second is in the other buffer. */
-    outlet = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    outlet = ms_outlet_create(f->ends[1], &f->env);
     add(f, outlet, "first\n");
     add(f, outlet, "second\n");
     ms_outlet_destroy(outlet);
     run(f);
     size_t got = read_some(f, text, sizeof(text));
     assert_str_equal(ms_str_make(text, got), "first\nsecond\n");
-    assert_int_equal(f->progress, 0);
+    assert_int_equal(f->wakes, 0);
+}
+
+static void who_waits_is_answered_when_all_is_written(void **state)
+{
+    fixture *f = *state;
+    waiting w = waiting_make();
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
+    ms_outlet_when_idle(outlet, &w.head);
+    assert_int_equal(w.count, 1);
+    add(f, outlet, "one\n");
+    ms_outlet_when_idle(outlet, &w.head);
+    /* The line added later holds the answer up. */
+    add(f, outlet, "two\n");
+    assert_true(ms_iopool_step(f->pool));
+    ms_mailbox_deliver(&f->mailbox, 1);
+    assert_int_equal(w.count, 1);
+    run(f);
+    assert_int_equal(w.count, 2);
+    assert_int_equal(w.rc, MS_OK);
+    ms_outlet_destroy(outlet);
+    assert_int_equal(w.count, 2);
+}
+
+static void who_waits_is_answered_when_writing_fails_or_ends(void **state)
+{
+    fixture *f = *state;
+    waiting w = waiting_make();
+    ms_outlet *outlet = ms_outlet_create(f->ends[1], &f->env);
+    add(f, outlet, "one\n");
+    ms_outlet_when_idle(outlet, &w.head);
+    ms_outlet_destroy(outlet);
+    assert_int_equal(w.count, 1);
+    assert_int_equal(w.rc, MS_CANCELED);
+    run(f);
+
+    outlet = ms_outlet_create(f->ends[1], &f->env);
+    add(f, outlet, "one\n");
+    for (uint32_t i = 0; i < MS_OUTLET_WAITS_MAX; i++) {
+        ms_outlet_when_idle(outlet, &w.head);
+    }
+    assert_int_equal(w.count, 1);
+    ms_outlet_when_idle(outlet, &w.head);
+    assert_int_equal(w.count, 2);
+    assert_int_equal(w.rc, MS_LIMIT);
+    close(f->ends[0]);
+    f->ends[0] = dup(f->ends[1]);
+    run(f);
+    assert_int_equal(w.count, 2 + MS_OUTLET_WAITS_MAX);
+    assert_int_equal(w.rc, MS_CANCELED);
+    ms_outlet_when_idle(outlet, &w.head);
+    assert_int_equal(w.count, 3 + MS_OUTLET_WAITS_MAX);
+    ms_outlet_destroy(outlet);
 }
 
 static void destroying_while_a_job_waits_waits_for_nothing(void **state)
 {
     fixture *f = *state;
-    ms_outlet *waiting = ms_outlet_create(f->ends[1], &f->env, on_progress, f);
+    ms_outlet *waiting = ms_outlet_create(f->ends[1], &f->env);
     for (int i = 0; i < 20000; i++) {
         add(f, waiting, "waiting\n");
     }
@@ -209,7 +274,7 @@ static void a_file_takes_everything_at_once(void **state)
     char path[] = "/tmp/outlet-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    ms_outlet *outlet = ms_outlet_create(fd, &f->env, on_progress, f);
+    ms_outlet *outlet = ms_outlet_create(fd, &f->env);
     for (int i = 0; i < 50000; i++) {
         assert_int_equal(ms_buf_append(ms_outlet_lines(outlet), ms_str_lit("a line\n"), &f->st),
                          MS_OK);
@@ -235,6 +300,8 @@ int main(void)
         TEST(a_line_longer_than_the_pipe_takes_goes_in_pieces),
         TEST(a_closed_pipe_is_a_failure_that_stays),
         TEST(destroying_writes_what_is_taken_at_once),
+        TEST(who_waits_is_answered_when_all_is_written),
+        TEST(who_waits_is_answered_when_writing_fails_or_ends),
         TEST(destroying_while_a_job_waits_waits_for_nothing),
         TEST(a_file_takes_everything_at_once),
     };
