@@ -141,6 +141,9 @@ static void watch(msi_conn *conn, int events)
 /* Writes what it can; true when the output is empty. On an error the connection is lost. */
 static bool write_out(msi_conn *conn)
 {
+    if (conn->out.bytes > conn->out_peak) {
+        conn->out_peak = conn->out.bytes;
+    }
     while (conn->out_at < conn->out.bytes) {
         ssize_t count = send(conn->fd, conn->out.ptr + conn->out_at, conn->out.bytes - conn->out_at,
                              MSG_NOSIGNAL);
@@ -185,15 +188,25 @@ static bool fill(msi_conn *conn)
     return unsent(conn) > 0;
 }
 
-/* Everything was sent. */
+static void trim(ms_buf *buf)
+{
+    if (buf->capacity_bytes > MSI_CONN_KEEP_BYTES) {
+        size_t max_bytes = buf->max_bytes;
+        ms_buf_release(buf);
+        ms_buf_init(buf, max_bytes);
+    }
+}
+
+/* Everything was sent. Large buffers are given back when they were not needed this time, so that a
+ * connection that streams keeps them and one that has streamed does not. */
 static void rest(msi_conn *conn)
 {
     watch(conn, UV_READABLE);
-    if (conn->out.capacity_bytes > MSI_CONN_KEEP_BYTES) {
-        size_t max_bytes = conn->out.max_bytes;
-        ms_buf_release(&conn->out);
-        ms_buf_init(&conn->out, max_bytes);
+    if (conn->out_peak <= MSI_CONN_KEEP_BYTES) {
+        trim(&conn->out);
+        trim(&conn->plain);
     }
+    conn->out_peak = 0;
 }
 
 /* So that a TLS peer knows that nothing was cut off. Whether it gets the word is its matter. */

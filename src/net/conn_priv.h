@@ -24,7 +24,7 @@
 #include "net/tls_priv.h"
 
 #define MSI_CONN_OUT_BYTES (256u << 10) /* pulled ahead of the socket; about what it holds itself */
-#define MSI_CONN_KEEP_BYTES (32u << 10) /* of an empty output buffer's memory, while idle */
+#define MSI_CONN_KEEP_BYTES (32u << 10) /* of an output buffer that is used no more */
 
 typedef struct msi_conn msi_conn;
 
@@ -48,10 +48,11 @@ struct msi_conn {
     bool is_open;
     bool is_over; /* lost or closed: nothing is called back but on_closed */
     bool is_closed;
-    bool is_ending; /* ends when everything was sent */
-    ms_buf plain;   /* to be encrypted */
-    ms_buf out;     /* to be written */
-    size_t out_at;  /* what of it was written */
+    bool is_ending;  /* ends when everything was sent */
+    ms_buf plain;    /* to be encrypted */
+    ms_buf out;      /* to be written */
+    size_t out_at;   /* what of it was written */
+    size_t out_peak; /* the most in it since it was last empty */
     msi_loop_task flush;
     int64_t heard_ns;   /* when bytes came last, or it was opened */
     int64_t blocked_ns; /* since when the socket has taken nothing; 0: it takes all */

@@ -65,8 +65,13 @@ static void finish(msi_connector *connector, int fd)
 static void fail(msi_connector *connector, const char *reason)
 {
     ms_status_clear(&connector->failure);
-    ms_status_set(&connector->failure, MS_IO_ERROR, ms_span_none, "could not connect to %s:%u",
-                  connector->address.host, (unsigned)connector->address.port);
+    if (connector->address.is_unix) {
+        ms_status_set(&connector->failure, MS_IO_ERROR, ms_span_none,
+                      "could not connect to unix:%s", connector->address.host);
+    } else {
+        ms_status_set(&connector->failure, MS_IO_ERROR, ms_span_none, "could not connect to %s:%u",
+                      connector->address.host, (unsigned)connector->address.port);
+    }
     ms_status_detail(&connector->failure, "%s", reason);
 }
 

@@ -65,7 +65,9 @@ static void finish(ms_grpc_call *call, const ms_grpc_result *result)
     if (result->code == MS_GRPC_UNAUTHENTICATED && call->has_authorization) {
         reject_token(call);
     }
+    call->channel->callbacks++;
     call->events->on_done(call, result, call->arg);
+    call->channel->callbacks--;
     msi_stream *stream = &call->stream;
     if (stream->h2 == NULL) {
         msi_channel_recycle(call->channel, call);
@@ -203,7 +205,9 @@ static void begin_answer(ms_grpc_call *call)
         msi_call_end(call, MS_GRPC_INTERNAL, "a header is not base64");
     } else if (call->events->on_headers != NULL) {
         ms_grpc_metadata metadata = {call->channel->pairs.pairs, call->channel->pairs.count};
+        call->channel->callbacks++;
         call->events->on_headers(call, metadata, call->arg);
+        call->channel->callbacks--;
     }
 }
 
@@ -247,7 +251,9 @@ static void on_message(msi_stream *stream, ms_str message)
     if (!call->has_headers) {
         msi_call_end(call, MS_GRPC_INTERNAL, "the server sent data before headers");
     } else if (!call->is_done && call->events->on_message != NULL) {
+        call->channel->callbacks++;
         call->events->on_message(call, message, call->arg);
+        call->channel->callbacks--;
     }
 }
 
@@ -277,7 +283,9 @@ static void on_writable(msi_stream *stream)
 {
     ms_grpc_call *call = of_stream(stream);
     if (!call->is_done && call->events->on_writable != NULL) {
+        call->channel->callbacks++;
         call->events->on_writable(call, call->arg);
+        call->channel->callbacks--;
     }
 }
 

@@ -336,7 +336,7 @@ static void h2_goaway(msi_h2 *h2, uint32_t h2_error, ms_str debug)
     }
 }
 
-static void h2_stream_gone(msi_h2 *h2)
+static void h2_room(msi_h2 *h2)
 {
     pump(of_h2(h2)->channel);
 }
@@ -370,7 +370,7 @@ static void h2_closed(msi_h2 *h2)
 
 static const msi_h2_class h2_class = {.on_ready = h2_ready,
                                       .on_goaway = h2_goaway,
-                                      .on_stream_gone = h2_stream_gone,
+                                      .on_room = h2_room,
                                       .on_idle = h2_idle,
                                       .on_lost = h2_lost,
                                       .on_closed = h2_closed};
@@ -508,6 +508,7 @@ void ms_grpc_channel_destroy(ms_grpc_channel *channel)
         return;
     }
     MS_ASSERT_SLOW(ms_loop_is_current(channel->loop));
+    MS_ASSERT(channel->callbacks == 0);
     channel->is_destroyed = true;
     channel->call_objects++; /* holds the channel to the end of this function */
     ms_loop_timer_stop(channel->loop, &channel->retry);

@@ -77,7 +77,8 @@ ms_rc ms_grpc_channel_create(ms_loop *loop, const ms_grpc_channel_options *optio
 
 /*
  * Ends its calls with CANCELLED, from within this function, and closes its connections; their
- * sockets go in a later turn. NULL is allowed. Thread: loop; from elsewhere through ms_loop_call.
+ * sockets go in a later turn. Not from within a callback of one of its calls: who wants to close a
+ * channel there sends a mail. NULL is allowed. Thread: loop; from elsewhere through ms_loop_call.
  */
 void ms_grpc_channel_destroy(ms_grpc_channel *channel);
 

@@ -93,6 +93,7 @@ struct ms_grpc_channel {
     ms_status failure; /* of the last connect */
     ms_env_random random;
     ms_grpc_channel_stats stats;
+    int callbacks; /* that are running */
     bool is_destroyed;
     bool is_freeing; /* guards against doing it twice */
 };

@@ -67,7 +67,7 @@ static void h2_ready(msi_h2 *h2)
     (void)h2;
 }
 
-static void h2_stream_gone(msi_h2 *h2)
+static void h2_room(msi_h2 *h2)
 {
     if (h2->is_draining && h2->stream_count == 0) {
         msi_conn_flush(&h2->conn); /* which sees that it is finished */
@@ -108,7 +108,7 @@ static void h2_closed(msi_h2 *h2)
 
 static const msi_h2_class h2_class = {.on_request = h2_request,
                                       .on_ready = h2_ready,
-                                      .on_stream_gone = h2_stream_gone,
+                                      .on_room = h2_room,
                                       .on_idle = h2_idle,
                                       .on_lost = h2_lost,
                                       .on_closed = h2_closed};
@@ -426,6 +426,7 @@ static void do_nothing(void *arg)
 static void on_each_shard(ms_grpc_server *server, void (*fn)(void *arg))
 {
     for (int i = 0; i < server->shard_count; i++) {
+        MS_ASSERT(!ms_loop_is_current(server->shards[i].loop));
         ms_loop_call(server->shards[i].loop, fn, &server->shards[i]);
     }
 }

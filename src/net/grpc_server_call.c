@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "net/grpc_server_priv.h"
 #include "net/grpc_text_priv.h"
+#include "net/secret.h"
 
 #include <stdio.h>
 
@@ -62,6 +63,9 @@ static void recycle(ms_grpc_server_call *call)
 {
     msi_shard *shard = call->shard;
     ms_loop_timer_stop(shard->loop, &call->deadline);
+    if (shard->server->options.authorize != NULL) {
+        ms_secret_wipe(call->stream.header_in.text.ptr, call->stream.header_in.text.bytes);
+    }
     msi_stream_reset(&call->stream);
     msi_header_reset(&call->header_out);
     msi_header_reset(&call->trailer_out);

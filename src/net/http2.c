@@ -239,6 +239,8 @@ static void receive_settings(msi_h2 *h2, bool is_ack)
     } else if (!h2->is_ready) {
         h2->is_ready = true;
         h2->class_of->on_ready(h2);
+    } else {
+        h2->class_of->on_room(h2); /* the peer may allow more streams than before */
     }
 }
 
@@ -404,7 +406,7 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t h2_err
     if (stream != NULL) {
         detach(stream);
         stream->class_of->on_closed(stream, h2_error);
-        h2->class_of->on_stream_gone(h2);
+        h2->class_of->on_room(h2);
     }
     return 0;
 }

@@ -44,8 +44,8 @@ typedef struct msi_h2_class {
     /* Client: the server wants to end the connection. */
     void (*on_goaway)(msi_h2 *h2, uint32_t h2_error, ms_str debug);
 
-    /* A stream has been detached. */
-    void (*on_stream_gone)(msi_h2 *h2);
+    /* There may be room for another stream, or no stream any more. */
+    void (*on_room)(msi_h2 *h2);
 
     /* No stream for idle_ns. */
     void (*on_idle)(msi_h2 *h2);

@@ -119,6 +119,35 @@ static void calls_beyond_the_servers_limit_wait_for_a_place(void **state)
     rig_close(&it);
 }
 
+static void a_server_may_allow_more_streams_later(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    uint16_t port = 0;
+    int listen_fd = raw_listen(&port);
+    char target[32];
+    snprintf(target, sizeof(target), "127.0.0.1:%u", (unsigned)port);
+    rig it;
+    rig_open(&it,
+             &(rig_options){.channel.target = ms_str_cstr(target), .channel.connections_max = 1});
+    probe call = {.path = "/s/M", .request = "x"};
+    probe_start(&it, &call);
+    raw_accept(&peer, listen_fd);
+    assert_true(raw_fill(&peer, 24));
+    raw_take(&peer, 24);
+    raw_frame(&peer, NGHTTP2_SETTINGS, 0, 0, "\0\3\0\0\0\0", 6); /* none */
+    assert_true(raw_is_alive(&peer));
+    assert_string_equal(peer.fields, "");
+    raw_frame(&peer, NGHTTP2_SETTINGS, 0, 0, "\0\3\0\0\0\1", 6); /* one */
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+    raw_headers(&peer, RAW_END_BOTH, 1, ":status=200;content-type=application/grpc;grpc-status=0;");
+    probe_wait(&call);
+    assert_int_equal(call.code, MS_GRPC_OK);
+    raw_close(&peer);
+    close(listen_fd);
+    rig_close(&it);
+}
+
 static void unused_connections_above_the_minimum_are_closed(void **state)
 {
     (void)state;
@@ -468,6 +497,149 @@ static void plaintext_stays_on_this_machine(void **state)
     ms_loop_destroy(loop);
 }
 
+/* Credentials. */
+
+typedef struct fetcher {
+    ms_credentials base; /* first */
+    int fetches;
+    bool fails;
+    bool is_retriable;
+} fetcher;
+
+static ms_rc fetch_token(ms_credentials *credentials, ms_credentials_token *token_out,
+                         ms_status *st)
+{
+    fetcher *own = MS_MAIL_OWNER(credentials, fetcher, base);
+    char text[32];
+    own->fetches++;
+    if (own->fails) {
+        ms_status_set(st, MS_IO_ERROR, ms_span_none, "the token endpoint is down");
+        st->retriable = own->is_retriable;
+        return st->code;
+    }
+    snprintf(text, sizeof(text), "Bearer %d", own->fetches);
+    ms_secret_set(&token_out->authorization, ms_str_cstr(text));
+    token_out->expires_wall_ms = INT64_MAX;
+    return MS_OK;
+}
+
+static void destroy_fetcher(ms_credentials *credentials)
+{
+    ms_mem_free(MS_MAIL_OWNER(credentials, fetcher, base));
+}
+
+static const ms_credentials_class fetcher_class = {
+    .name = "fetcher", .fetch = fetch_token, .destroy = destroy_fetcher};
+
+static bool accepts_the_second_token(ms_str authorization, void *arg)
+{
+    (void)arg;
+    return ms_str_equals(authorization, ms_str_lit("Bearer 2"));
+}
+
+typedef struct with_credentials {
+    rig it;
+    ms_iopool *pool;
+    fetcher *credentials;
+} with_credentials;
+
+/* The pool is stepped: tokens come when the test says so. */
+static void open_with_credentials(with_credentials *own)
+{
+    ms_status st = {0};
+    rig_open(&own->it, &(rig_options){.with_clock = true,
+                                      .without_channel = true,
+                                      .server.authorize = accepts_the_second_token});
+    assert_ok(ms_iopool_create(&(ms_iopool_options){.is_stepped = true}, &own->pool, &st));
+    own->credentials = ms_mem_calloc(1, sizeof(*own->credentials));
+    ms_credentials_init(&own->credentials->base, &fetcher_class, own->it.client_loop, own->pool);
+    rig_open_channel(&own->it, &(ms_grpc_channel_options){.credentials = &own->credentials->base});
+}
+
+static void close_with_credentials(with_credentials *own)
+{
+    rig_close_channel(&own->it);
+    ms_loop_call(own->it.client_loop, destroy_credentials, &own->credentials->base);
+    ms_iopool_destroy(own->pool);
+    rig_close(&own->it);
+}
+
+static void calls_wait_for_a_token_and_a_refused_one_is_replaced(void **state)
+{
+    (void)state;
+    static probe calls[5];
+    with_credentials own;
+    open_with_credentials(&own);
+    start_many(&own.it, calls, 5, "/t/Metadata");
+    assert_int_equal(channel_stats(&own.it).calls_waiting, 5);
+    assert_int_equal(channel_stats(&own.it).connecting, 0); /* the token comes first */
+    assert_true(ms_iopool_step(own.pool));
+    assert_false(ms_iopool_step(own.pool));
+    for (int i = 0; i < 5; i++) {
+        probe_wait(&calls[i]);
+        assert_int_equal(calls[i].code, MS_GRPC_UNAUTHENTICATED);
+    }
+    probe again = {.path = "/t/Metadata", .request = "x"};
+    probe_start(&own.it, &again);
+    assert_true(ms_iopool_step(own.pool));
+    probe_wait(&again);
+    assert_int_equal(again.code, MS_GRPC_OK);
+    assert_int_equal(own.credentials->fetches, 2);
+    rig_check_works(&own.it);
+    assert_int_equal(own.credentials->fetches, 2);
+    close_with_credentials(&own);
+}
+
+static void calls_without_a_token_end(void **state)
+{
+    (void)state;
+    static probe calls[3];
+    with_credentials own;
+    open_with_credentials(&own);
+    for (int round = 0; round < 2; round++) {
+        own.credentials->fails = true;
+        own.credentials->is_retriable = round == 1;
+        start_many(&own.it, calls, 3, "/t/Metadata");
+        probe_cancel(&calls[2]);
+        probe_wait(&calls[2]);
+        assert_int_equal(calls[2].code, MS_GRPC_CANCELLED);
+        assert_true(ms_iopool_step(own.pool));
+        for (int i = 0; i < 2; i++) {
+            probe_wait(&calls[i]);
+            assert_int_equal(calls[i].code,
+                             round == 1 ? MS_GRPC_UNAVAILABLE : MS_GRPC_UNAUTHENTICATED);
+            assert_non_null(strstr(calls[i].message, "fetcher"));
+            assert_non_null(strstr(calls[i].message, "the token endpoint is down"));
+            assert_true(calls[i].is_unprocessed);
+        }
+        probe at_once = {.path = "/t/Metadata", .request = "x"};
+        probe_run(&own.it, &at_once);
+        assert_int_equal(at_once.code, calls[0].code);
+        rig_advance(&own.it, S_NS);
+    }
+    assert_int_equal(own.it.started, 0);
+    assert_int_equal(own.credentials->fetches, 2);
+    close_with_credentials(&own);
+}
+
+static void a_channel_may_go_while_its_calls_wait_for_a_token(void **state)
+{
+    (void)state;
+    static probe calls[3];
+    with_credentials own;
+    open_with_credentials(&own);
+    start_many(&own.it, calls, 3, "/t/Metadata");
+    rig_close_channel(&own.it);
+    for (int i = 0; i < 3; i++) {
+        probe_wait(&calls[i]);
+        assert_int_equal(calls[i].code, MS_GRPC_CANCELLED);
+    }
+    assert_true(ms_iopool_step(own.pool));
+    ms_loop_call(own.it.client_loop, destroy_credentials, &own.credentials->base);
+    ms_iopool_destroy(own.pool);
+    rig_close(&own.it);
+}
+
 /* The end of a channel. */
 
 typedef struct restarter {
@@ -550,6 +722,7 @@ int main(void)
         cmocka_unit_test(a_channel_grows_while_all_its_connections_are_busy),
         cmocka_unit_test(the_minimum_is_opened_at_once),
         cmocka_unit_test(calls_beyond_the_servers_limit_wait_for_a_place),
+        cmocka_unit_test(a_server_may_allow_more_streams_later),
         cmocka_unit_test(unused_connections_above_the_minimum_are_closed),
         cmocka_unit_test(calls_of_a_draining_server_are_finished),
         cmocka_unit_test(what_a_draining_server_has_not_begun_goes_to_another_connection),
@@ -561,6 +734,9 @@ int main(void)
         cmocka_unit_test(a_dead_server_is_noticed),
         cmocka_unit_test(an_idle_connection_is_not_pinged),
         cmocka_unit_test(plaintext_stays_on_this_machine),
+        cmocka_unit_test(calls_wait_for_a_token_and_a_refused_one_is_replaced),
+        cmocka_unit_test(calls_without_a_token_end),
+        cmocka_unit_test(a_channel_may_go_while_its_calls_wait_for_a_token),
         cmocka_unit_test(calls_started_while_a_channel_is_destroyed_end_too),
         cmocka_unit_test(a_channel_may_go_in_every_state_of_its_calls),
     };

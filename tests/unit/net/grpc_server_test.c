@@ -4,6 +4,7 @@
 #include "net/secret.h"
 #include "os/thread.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Listening. */
@@ -143,6 +144,35 @@ static void connections_beyond_the_limit_are_closed(void **state)
     rig_check_works(&it);
     raw_close(&peers[1]);
     raw_close(&peers[2]);
+    rig_close(&it);
+}
+
+/* When the process has no descriptors left, the connection waits until there are some. */
+static void a_server_without_descriptors_recovers(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    struct rlimit before;
+    rig it;
+    rig_open(&it, &(rig_options){.with_clock = true});
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int next = dup(0);
+    close(next);
+    /* One more: for our own end. */
+    struct rlimit tight = {.rlim_cur = (rlim_t)next + 1, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    raw_start(&peer);
+    for (int i = 0; i < 10; i++) {
+        rig_settle(&it);
+    }
+    assert_int_equal(ms_grpc_server_get_stats(it.server).accepted, 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    while (ms_grpc_server_get_stats(it.server).accepted == 0) {
+        rig_advance(&it, S_NS / 10);
+    }
+    assert_true(raw_is_alive(&peer));
+    raw_close(&peer);
     rig_close(&it);
 }
 
@@ -384,6 +414,7 @@ int main(void)
         cmocka_unit_test(ipv6_works_where_there_is_any),
         cmocka_unit_test(connections_are_dealt_out_to_all_loops),
         cmocka_unit_test(connections_beyond_the_limit_are_closed),
+        cmocka_unit_test(a_server_without_descriptors_recovers),
         cmocka_unit_test(calls_without_the_token_are_refused),
         cmocka_unit_test(a_server_waits_for_its_calls),
         cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),

@@ -99,7 +99,7 @@ static void h2_lost(msi_h2 *h2, const ms_status *why)
 }
 
 static const msi_h2_class h2_class = {.on_ready = h2_ready,
-                                      .on_stream_gone = h2_ready,
+                                      .on_room = h2_ready,
                                       .on_idle = h2_ready,
                                       .on_lost = h2_lost,
                                       .on_closed = h2_ready};
