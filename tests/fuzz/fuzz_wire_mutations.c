@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target of the codec of MutateRow and MutateRows. The first byte says which; with an odd
- * second byte the rest chooses what is in the request, else it is the request. What the codec takes,
- * and what it makes of it, must be what protobuf-c and the translation take and make; and a batch
- * that was read must come back from its own bytes.
+ * second byte the rest chooses what is in the request, else it is the request. What the codec
+ * takes, and what it makes of it, must be what protobuf-c and the translation take and make; and a
+ * batch that was read must come back from its own bytes.
  */
 #include "bigtable/wire/mutate_rows.h"
 #include "bigtable/wire/mutation.h"

@@ -2,8 +2,8 @@
 /*
  * Fuzz target of chunk assembly. The first byte has flags: the direction, and whether the rest is
  * one message or chooses a few. The merger must take what the plain merger of the unit tests takes,
- * and deliver the same rows, whatever the pages it is given; rows that were merged and written again
- * must come out the same.
+ * and deliver the same rows, whatever the pages it is given; rows that were merged and written
+ * again must come out the same.
  */
 #include "bigtable/wire/read_rows.h"
 #include "bigtable/wire/read_rows_merge.h"
