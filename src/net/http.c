@@ -2,6 +2,7 @@
 /*
  * libcurl by dlopen: its header gives the types, the library is found at run time.
  */
+/* tidy: no-unit-test: tests/unit/net/credentials_cloud_test.c runs it */
 #include "net/http.h"
 
 #include "os/thread.h"

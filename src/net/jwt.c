@@ -2,6 +2,7 @@
 /*
  * JSON by hand, because the claims are five fixed fields; OpenSSL signs.
  */
+/* tidy: no-unit-test: tests/unit/net/credentials_cloud_test.c runs it */
 #include "net/jwt.h"
 
 #include "base/memory.h"

@@ -2,6 +2,7 @@
 /*
  * The gRPC transport: its channels, and which file carries which call.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc_priv.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  * others nobody knows whether they were carried out. Lists come in pages, and an update is an
  * operation that is asked after until it is done.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc_call.h"
 
 #include "bigtable/wire/resource.h"

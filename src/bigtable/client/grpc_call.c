@@ -3,6 +3,7 @@
  * The small calls of the data API over gRPC: CheckAndMutateRow, ReadModifyWriteRow, PingAndWarm,
  * SampleRowKeys and the partitions of a change stream. One message out, few in.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc_call.h"
 
 #include "base/memory.h"

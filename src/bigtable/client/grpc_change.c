@@ -3,6 +3,7 @@
  * Change streams over gRPC. A read that breaks goes on from the last token that it was given, which
  * is behind everything that was delivered or stands in the page.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "base/memory.h"
 #include "bigtable/client/client_priv.h"
 #include "bigtable/client/grpc_stream.h"

@@ -7,6 +7,7 @@
  * All on the loop's thread, so there is no lock. A call's own end is a mail to its caller; after
  * finish nothing here refers to it.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc_priv.h"
 
 #include "base/memory.h"
@@ -172,11 +173,22 @@ static void read_details(msi_op *op, ms_str details)
     ms_arena_release(&arena);
 }
 
+/* Who is on the other side: in the headers, or in the trailers of an answer that has nothing else. */
+static void note_server(msi_op *op, ms_grpc_metadata metadata)
+{
+    ms_str version;
+    if (ms_grpc_metadata_find(metadata, ms_str_lit(VERSION_HEADER), &version)) {
+        /* Order relaxed: a fact of its own. */
+        atomic_store_explicit(&op->grpc->is_millstream, true, memory_order_relaxed);
+    }
+}
+
 static void on_done(ms_grpc_call *call, const ms_grpc_result *result, void *arg)
 {
     (void)call;
     msi_op *op = arg;
     op->call = NULL;
+    note_server(op, result->trailers);
     if (!op->is_ended && ms_bt_status_is_ok(&op->status)) {
         if (result->code != MS_GRPC_OK) {
             ms_bt_status_set_text(&op->status, (ms_bt_code)result->code, result->message);
@@ -197,12 +209,7 @@ static void keep(void *arg)
 static void on_headers(ms_grpc_call *call, ms_grpc_metadata headers, void *arg)
 {
     (void)call;
-    msi_op *op = arg;
-    ms_str version;
-    if (ms_grpc_metadata_find(headers, ms_str_lit(VERSION_HEADER), &version)) {
-        /* Order relaxed: a fact of its own. */
-        atomic_store_explicit(&op->grpc->is_millstream, true, memory_order_relaxed);
-    }
+    note_server(arg, headers);
 }
 
 static void on_message(ms_grpc_call *call, ms_str message, void *arg)

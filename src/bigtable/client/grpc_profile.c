@@ -3,6 +3,7 @@
  * Administration of app profiles over gRPC. The rules of repeating are those of tables
  * (grpc_admin.c); an update is an operation whose end is asked after.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc_call.h"
 
 #include "bigtable/wire/profile.h"

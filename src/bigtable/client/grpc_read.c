@@ -4,6 +4,7 @@
  * the last that was completed or reported as scanned, and for what is left of the limit. When
  * nothing is left, a failure is no failure any more.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "base/memory.h"
 #include "bigtable/client/client_priv.h"
 #include "bigtable/client/grpc_stream.h"

@@ -2,6 +2,7 @@
 /*
  * Reads over gRPC: pages out of messages, at the consumer's pace.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc_stream.h"
 
 #include "base/limits.h"

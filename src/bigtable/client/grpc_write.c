@@ -4,6 +4,7 @@
  * way that passes are sent again, alone and in order, unless doing them twice would matter. An
  * attempt that broke off gives its own failure to the entries that had no answer.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "base/memory.h"
 #include "bigtable/client/grpc_priv.h"
 #include "bigtable/wire/mutate_rows.h"

@@ -3,6 +3,7 @@
  * The data API but for streams of rows and changes: writes, calls on a single row, sampling, the
  * partitions of a change stream, and PingAndWarm.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "bigtable/wire/filter.h"

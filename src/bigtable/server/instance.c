@@ -4,6 +4,7 @@
  * are names here. Those calls go to the store directly, since no other Bigtable is administered
  * through the client.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "base/env.h"

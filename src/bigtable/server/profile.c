@@ -2,6 +2,7 @@
 /*
  * Administration of app profiles.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "bigtable/wire/profile.h"

@@ -5,6 +5,7 @@
  * fills one page ahead and stops. So a slow reader holds two pages, and nothing on the loop waits
  * for it.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "bigtable/wire/change.h"

@@ -2,6 +2,7 @@
 /*
  * Life of the server, the way from a path to its handler, and the ends of calls.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "base/limits.h"

@@ -3,6 +3,7 @@
  * Administration of tables, and Millstream's own service of tablets. One handler for all: the
  * client's call for tables, and what the answer is made of.
  */
+/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "base/env.h"
