@@ -370,7 +370,8 @@ static void fail_request(bt_writer *self, const request *r, const ms_bt_status *
                          uint32_t entry)
 {
     ms_status st = {0};
-    if (entry == UINT32_MAX) {
+    /* What is not there is the table or a family, whichever row it was noticed at. */
+    if (entry == UINT32_MAX || outcome->code == MS_BT_NOT_FOUND) {
         msi_bt_destination_report(&self->destination, "write to", outcome, &st);
     } else {
         char verb[256];
