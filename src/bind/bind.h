@@ -90,9 +90,10 @@ typedef struct ms_bind_description {
 /* True when a column has a comment: DESCRIBE has its seventh cell only then. */
 bool ms_bind_describe_has_comment(const ms_table *table);
 
-/* The row of a column; the texts live in arena or are the table's. */
+/* The row of a column; the texts live in arena or are the table's. Only streaming has time
+ * attributes. */
 void ms_bind_describe_column(ms_arena *arena, const ms_table *table, uint32_t column,
-                             ms_bind_description *row_out);
+                             bool is_streaming, ms_bind_description *row_out);
 
 /* SHOW CREATE TABLE or VIEW: a statement that makes the table again, in Flink's layout. */
 ms_str ms_bind_show_create(ms_arena *arena, const ms_table *table);

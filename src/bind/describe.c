@@ -86,19 +86,20 @@ static ms_str extras_text(ms_arena *arena, const ms_column *column)
 }
 
 void ms_bind_describe_column(ms_arena *arena, const ms_table *table, uint32_t column,
-                             ms_bind_description *row_out)
+                             bool is_streaming, ms_bind_description *row_out)
 {
     const ms_column *of = &table->columns[column];
-    bool is_rowtime = table->watermark != NULL && table->watermark->column == column;
+    bool has_watermark = table->watermark != NULL && table->watermark->column == column;
     ms_str type = ms_type_text_bare(arena, of->type);
     *row_out = (ms_bind_description){0};
     row_out->cells[0] = of->name;
-    row_out->cells[1] =
-        is_rowtime ? ms_arena_format(arena, "%.*s *ROWTIME*", MS_STR_ARG(type)) : type;
+    row_out->cells[1] = has_watermark && is_streaming
+                            ? ms_arena_format(arena, "%.*s *ROWTIME*", MS_STR_ARG(type))
+                            : type;
     row_out->cells[2] = of->type->nullable ? ms_str_lit("TRUE") : ms_str_lit("FALSE");
     row_out->cells[3] = key_text(arena, table, column);
     row_out->cells[4] = extras_text(arena, of);
-    if (is_rowtime) {
+    if (has_watermark) {
         row_out->cells[5] = table->watermark->expr_sql;
     }
     if (of->comment.bytes > 0) {

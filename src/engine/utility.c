@@ -237,7 +237,7 @@ static ms_rc describe_columns(utility *u, const ms_ast_path *path, const ms_ast_
     start_listing(u, names, columns, table->column_count);
     for (uint32_t i = 0; i < table->column_count; i++) {
         ms_bind_description row;
-        ms_bind_describe_column(arena_of(u), table, i, &row);
+        ms_bind_describe_column(arena_of(u), table, i, u->bind.is_streaming, &row);
         if (show == NULL || is_shown(show, row.cells[0])) {
             msi_listing_add(&u->execution->listing, row.cells);
         }
