@@ -7,7 +7,7 @@
  *     # description: columns, expressions and aliases
  *     # group: query
  *     # compare: fold                      or rows: exact sequence, parallelism 1, coalesce never
- *     # origin: reasoned                   or flink-2.3.0, sqlite, reference: where the rows are from
+ *     # origin: reasoned                   of the rows: or flink-2.3.0, sqlite, reference
  *     # exempt batch: a reason             also streaming, parallel, rules (off), crash,
  *                                          modes (all but the first)
  *     # restored: 3                        jobs that the crash modes interrupt and restore
@@ -27,7 +27,8 @@
  *              ^^^^
  *
  *     # origin: reasoned                   of the next record, where it is not the file's
- *     # exempt crash: a reason             the jobs of the next record are not interrupted
+ *     # exempt batch: a reason             the next record is left out; crash: its jobs are not
+ *                                          interrupted
  *     query                                query csv, query tableau, query changelog
  *     SELECT a FROM t
  *     ----
@@ -64,14 +65,24 @@ typedef enum slt_kind {
     SLT_CAT
 } slt_kind;
 
+/* The modes that a file or a record does not run in. */
+typedef struct slt_exempt {
+    bool batch;
+    bool streaming;
+    bool parallel;
+    bool rules; /* off */
+    bool modes; /* all but the first */
+    bool crash; /* of a record: its jobs are not interrupted */
+} slt_exempt;
+
 typedef struct slt_record {
     slt_kind kind;
-    uint32_t line;      /* of its first line, from 1 */
-    ms_str arg;         /* the word behind the kind */
-    ms_str body;        /* the SQL, or the contents of a file */
-    ms_str expected;    /* with a line feed behind every line */
-    ms_str origin;      /* of what is expected */
-    bool exempt_crash;  /* its jobs are not interrupted */
+    uint32_t line;   /* of its first line, from 1 */
+    ms_str arg;      /* the word behind the kind */
+    ms_str body;     /* the SQL, or the contents of a file */
+    ms_str expected; /* with a line feed behind every line */
+    ms_str origin;   /* of what is expected */
+    slt_exempt exempt;
     size_t expected_at; /* where in the file the expectation begins and ends, for updating */
     size_t expected_end;
 } slt_record;
@@ -82,12 +93,7 @@ typedef struct slt_file {
     ms_str origin;
     bool is_page; /* of docs/: no header */
     bool compare_rows;
-    bool exempt_batch;
-    bool exempt_streaming;
-    bool exempt_parallel;
-    bool exempt_rules;
-    bool exempt_modes; /* all but the first */
-    bool exempt_crash;
+    slt_exempt exempt;
     bool starts_over; /* the sabotage */
     uint32_t restored;
     uint32_t failures;
@@ -134,6 +140,9 @@ typedef struct slt_crashes {
     uint64_t positions;     /* of sources and other snapshots that came back */
     uint64_t entries;       /* of state tables that came back */
 } slt_crashes;
+
+/* True when the mode, number mode_index, is none that is exempt; crashes aside. */
+bool slt_runs_in(const slt_exempt *exempt, const slt_mode *mode, uint32_t mode_index);
 
 /* Reads a file; false after printing what is wrong with it. */
 bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out);

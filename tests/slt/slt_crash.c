@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The crash modes: a job is run in pieces. Each piece is a run in an engine of its own over one data
- * directory, at one of two parallelisms in turn:
+ * The crash modes: a job is run in pieces. Each piece is a run in an engine of its own over one
+ * data directory, at one of two parallelisms in turn:
  *
  *     rows given out by the sources, of 1000
  *     |-A---------B-x              run 1: checkpoints A and B; some rows more; torn down
  *     |           |-A---------B-x  run 2: from B of run 1
  *     |                       |-----------|  the last run: from B of run 2, to the end
  *
- * A comes behind the first batch, so that B writes what has changed since. Whoever compares only the
- * rows at the end is content with a program that starts over. So it is also required that a run goes
- * on from the checkpoint that was seen to complete, or from a newer one; with as many rows behind it
- * as had passed the gate; with splits or other positions, and with every entry of state that there
- * was; that the numbers of checkpoints grow; and that the rows before the last run and in it are all
- * rows, and none twice.
+ * A comes behind the first batch, so that B writes what has changed since. Whoever compares only
+ * the rows at the end is content with a program that starts over. So it is also required that a run
+ * goes on from the checkpoint that was seen to complete, or from a newer one; with as many rows
+ * behind it as had passed the gate; with splits or other positions, and with every entry of state
+ * that there was; that the numbers of checkpoints grow; and that the rows before the last run and
+ * in it are all rows, and none twice.
  *
  * A child that kills itself writes what it knows to its standard output before: the numbers of an
  * outcome, the checkpoint as 0 when it is to die of it.
@@ -95,8 +95,8 @@ static bool open_run(slt_run *r, const piece *p, ms_status *st)
     return ok;
 }
 
-/* Operators that had ended by a checkpoint need not come back, and a checkpoint in which an operator
- * is about to end may come before or behind that. */
+/* Operators that had ended by a checkpoint need not come back, and a checkpoint in which an
+ * operator is about to end may come before or behind that. */
 static void note_state(ms_job *job, outcome *out)
 {
     out->state_min = 0;

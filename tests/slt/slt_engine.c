@@ -189,7 +189,7 @@ static ms_rc run_statement(slt_run *r, const slt_record *record, uint32_t statem
 static bool is_torn(const slt_run *r, const slt_record *record)
 {
     if (r->mode->tear == SLT_TEAR_NONE || r->is_counting || record->kind != SLT_STATEMENT ||
-        record->exempt_crash) {
+        record->exempt.crash) {
         return false;
     }
     uint64_t rows = r->job_rows[r->statement_no];

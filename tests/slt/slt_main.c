@@ -72,9 +72,9 @@ static bool add_path(plan *p, ms_arena *arena, const char *path)
     return ok;
 }
 
-static bool runs_in(const plan *p, const slt_file *file, const slt_mode *mode)
+static bool runs_in(const plan *p, const slt_file *file, uint32_t m)
 {
-    bool is_torn = mode->tear != SLT_TEAR_NONE;
+    const slt_mode *mode = &p->modes[m];
     if (p->only_mode != NULL && strcmp(p->only_mode, mode->name) != 0) {
         return false;
     }
@@ -83,20 +83,11 @@ static bool runs_in(const plan *p, const slt_file *file, const slt_mode *mode)
         (mode->parallelism != 2 || file->compare_rows || mode->tear > SLT_TEAR_CANCEL)) {
         return false;
     }
-    if (mode != &p->modes[0] && file->exempt_modes) {
-        return false;
-    }
-    if (!mode->optimizer && file->exempt_rules) {
-        return false;
-    }
-    if (mode->is_batch ? file->exempt_batch : file->exempt_streaming) {
-        return false;
-    }
-    if (is_torn) {
+    if (mode->tear != SLT_TEAR_NONE) {
         /* The queries of a file that compares sequences run at parallelism 1, its jobs do not. */
-        return !file->exempt_crash && !file->exempt_parallel;
+        return slt_runs_in(&file->exempt, mode, m) && !file->exempt.crash && !file->exempt.parallel;
     }
-    return mode->parallelism == 1 || !(file->exempt_parallel || file->compare_rows);
+    return slt_runs_in(&file->exempt, mode, m) && (mode->parallelism == 1 || !file->compare_rows);
 }
 
 static void count(plan *p, bool ok)
@@ -108,7 +99,7 @@ static void run_modes(plan *p, const slt_file *file, const char *tmp_root)
 {
     for (uint32_t m = 0; m < p->mode_count; m++) {
         const slt_mode *mode = &p->modes[m];
-        if (!runs_in(p, file, mode)) {
+        if (!runs_in(p, file, m)) {
             continue;
         }
         uint32_t failures = slt_run_file(file, mode, m, tmp_root, p->is_canary, &p->crashes);
@@ -134,7 +125,7 @@ static bool is_unreadable(const char *path)
 static const slt_mode *update_mode(const plan *p, const slt_file *file)
 {
     uint32_t m = 0;
-    while (file->exempt_streaming != p->modes[m].is_batch) {
+    while (file->exempt.streaming != p->modes[m].is_batch) {
         m++;
     }
     return &p->modes[m];

@@ -101,3 +101,10 @@ uint32_t slt_modes(bool all, slt_mode *modes)
     }
     return count;
 }
+
+bool slt_runs_in(const slt_exempt *exempt, const slt_mode *mode, uint32_t mode_index)
+{
+    return !(mode->is_batch ? exempt->batch : exempt->streaming) &&
+           (mode->parallelism == 1 || !exempt->parallel) && (mode->optimizer || !exempt->rules) &&
+           (mode_index == 0 || !exempt->modes);
+}

@@ -19,7 +19,7 @@ typedef struct reader {
     uint32_t line;
     /* Of the next record. */
     ms_str origin; /* when it has one of its own */
-    bool exempt_crash;
+    slt_exempt exempt;
 } reader;
 
 /* The next line without its line feed; false at the end. */
@@ -87,20 +87,20 @@ static bool take_number(ms_str text, uint32_t *number_out)
 }
 
 /* An exemption has a reason. */
-static bool take_exemption(slt_file *file, ms_str text)
+static bool take_exemption(slt_exempt *exempt, ms_str text)
 {
     const struct {
         const char *word;
-        bool *exempt;
+        bool *is_exempt;
     } exemptions[] = {
-        {"batch:", &file->exempt_batch},       {"streaming:", &file->exempt_streaming},
-        {"parallel:", &file->exempt_parallel}, {"rules:", &file->exempt_rules},
-        {"modes:", &file->exempt_modes},       {"crash:", &file->exempt_crash},
+        {"batch:", &exempt->batch},       {"streaming:", &exempt->streaming},
+        {"parallel:", &exempt->parallel}, {"rules:", &exempt->rules},
+        {"modes:", &exempt->modes},       {"crash:", &exempt->crash},
     };
     ms_str reason;
     for (size_t i = 0; i < sizeof exemptions / sizeof *exemptions; i++) {
         if (take_prefix(text, exemptions[i].word, &reason)) {
-            *exemptions[i].exempt = true;
+            *exemptions[i].is_exempt = true;
             return reason.bytes > 0;
         }
     }
@@ -150,17 +150,15 @@ static bool header_line(reader *r, ms_str line)
     if (take_prefix(text, "origin:", &rest)) {
         return take_origin(rest, is_header_of_record(r) ? &r->origin : &file->origin);
     }
+    if (take_prefix(text, "exempt ", &rest)) {
+        return take_exemption(is_header_of_record(r) ? &r->exempt : &file->exempt, rest);
+    }
     if (is_header_of_record(r)) {
-        bool is_exempt = take_prefix(text, "exempt crash:", &rest);
-        r->exempt_crash |= is_exempt;
-        return !is_exempt || rest.bytes > 0;
+        return true;
     }
     if (take_prefix(text, "compare:", &rest)) {
         file->compare_rows = ms_str_equals(rest, ms_str_lit("rows"));
         return file->compare_rows || ms_str_equals(rest, ms_str_lit("fold"));
-    }
-    if (take_prefix(text, "exempt ", &rest)) {
-        return take_exemption(file, rest);
     }
     if (take_prefix(text, "restored:", &rest)) {
         return take_number(rest, &file->restored);
@@ -212,9 +210,9 @@ static bool read_record(reader *r, ms_str line)
     slt_record *record = &file->records[file->record_count++];
     record->line = r->line;
     record->origin = r->origin.bytes > 0 ? r->origin : file->origin;
-    record->exempt_crash = r->exempt_crash;
+    record->exempt = r->exempt;
     r->origin = (ms_str){0};
-    r->exempt_crash = false;
+    r->exempt = (slt_exempt){0};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         ms_str word = ms_str_cstr(kinds[i].word);
         if (!ms_str_starts_with(line, word)) {

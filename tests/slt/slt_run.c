@@ -164,6 +164,9 @@ static void run_statement(slt_run *r, const slt_record *record)
 
 static void run_record(slt_run *r, const slt_record *record)
 {
+    if (!slt_runs_in(&record->exempt, r->mode, r->mode_index)) {
+        return;
+    }
     bool is_table = ms_str_equals(record->arg, ms_str_lit("tableau"));
     switch (record->kind) {
     case SLT_FILE:

@@ -5,12 +5,14 @@
     compare.py PATH ...          runs, prints every difference, ends with counts
     compare.py --mark PATH ...   the same, and writes what was found: the origins in the files and
                                  their lines in verified.txt
-    compare.py --check           runs nothing: every record whose origin is Flink is in verified.txt,
-                                 with the statement and the rows that Flink gave; part of the tests
+    compare.py --check           runs nothing: every record whose origin is Flink is in
+                                 verified.txt, with the statement and the rows that Flink gave;
+                                 part of the tests
 
 Only --check goes without PyFlink (pip install apache-flink, Java 11 or 17). A record is reproduced
-when Flink gave its rows in one of the modes that the file runs in and gave others in none; what Flink
-refuses in both modes, or in the tables before it, is not. docs/internals/testing.md says more.
+when Flink gave its rows in one of the modes that the file runs in and gave others in none; what
+Flink refuses in both modes, or in the tables before it, is not. docs/internals/testing.md says
+more.
 """
 import os
 import shutil
@@ -71,11 +73,11 @@ class Run:
         return self.compare(record, changes) if record.kind == "query" else (SAME, "")
 
     def is_runnable(self, record):
-        """Settings are checked by the SQL client, csv is a format of ours, and what is printed in
-        streaming mode has a column with the kind of the change."""
+        """The SQL client checks settings and prints queries; csv is a format of ours."""
         is_setting = record.body.lstrip().upper().startswith(("SET", "RESET"))
-        is_table = record.arg == "tableau" and not self.is_batch and "SELECT" in record.body
-        return not (record.arg == "csv" or is_table or (is_setting and record.kind != "statement ok"))
+        is_table = record.arg == "tableau" and "SELECT" in record.body
+        is_client = is_setting and record.kind != "statement ok"
+        return not (record.arg == "csv" or is_table or is_client)
 
     def compare(self, record, changes):
         ours = [rows.parse_line(line) for line in record.expected]
@@ -153,8 +155,8 @@ def write_verified(version, lines_of):
     lines = sorted(kept + [line for lines in lines_of.values() for line in lines])
     with open(VERIFIED, "w", encoding="utf-8") as file:
         file.write("# SPDX-License-Identifier: Apache-2.0\n")
-        file.write("# Written by compare.py --mark: records whose rows Flink gave, by the digest of\n")
-        file.write(f"# statement and rows. The last run was of {version}.\n")
+        file.write("# Written by compare.py --mark: records whose rows Flink gave, by the\n")
+        file.write(f"# digest of statement and rows. The last run was of {version}.\n")
         file.write("".join(line + "\n" for line in lines))
 
 
@@ -195,8 +197,8 @@ def check():
                 good += 1
                 continue
             bad += 1
-            print(f"{path}:{record.line + 1}: origin {record.origin}, but the statement or its rows "
-                  "have changed since: run compare.py --mark, or say origin: reasoned")
+            print(f"{path}:{record.line + 1}: origin {record.origin}, but the statement or its "
+                  "rows have changed since: run compare.py --mark, or say origin: reasoned")
     print(f"{good} records are as Flink gave them, {bad} are not")
     return 1 if bad else 0
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden files for the comparison with Flink: reading, digests, and marking of origins.
 
-The grammar is that of tests/slt/slt.h. A record is what begins with a known word and ends at a blank
-line; origins are comment lines in the header of the file or before a record.
+The grammar is that of tests/slt/slt.h. A record is what begins with a known word and ends at a
+blank line; origins are comment lines in the header of the file or before a record.
 """
 import hashlib
 import os

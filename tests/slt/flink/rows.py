@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of Flink as Millstream prints them: values by their logical type, and the lines of JSON.
 
-Both sides become the same Python values: an object is a tuple of (name, value), a number is its text.
-So 1 and 1.0 differ, and the order of columns counts; the order of the entries of a MAP does not.
+Both sides become the same Python values: an object is a tuple of (name, value), a number is its
+text. So 1 and 1.0 differ, and the order of columns counts; that of the entries of a MAP does not.
 """
 import base64
 import json
@@ -70,16 +70,19 @@ def fraction(nanos, precision):
     return "" if precision == 0 else "." + f"{nanos:09}"[:precision]
 
 
+def date_text(java):
+    year = java.getYear()
+    text = f"-{-year:04}" if year < 0 else f"{year:04}"
+    return f"{text}-{java.getMonthValue():02}-{java.getDayOfMonth():02}"
+
+
+def time_text(java, precision):
+    text = f"{java.getHour():02}:{java.getMinute():02}:{java.getSecond():02}"
+    return text + fraction(java.getNano(), precision)
+
+
 def timestamp_text(java, precision):
-    return (
-        f"{year_text(java.getYear())}-{java.getMonthValue():02}-{java.getDayOfMonth():02} "
-        f"{java.getHour():02}:{java.getMinute():02}:{java.getSecond():02}"
-        + fraction(java.getNano(), precision)
-    )
-
-
-def year_text(year):
-    return f"-{-year:04}" if year < 0 else f"{year:04}"
+    return f"{date_text(java)} {time_text(java, precision)}"
 
 
 def interval_text(kind, java):
@@ -131,10 +134,9 @@ class Converter:
 
     def time(self, kind, java, logical):
         if kind == "DATE":
-            return f"{year_text(java.getYear())}-{java.getMonthValue():02}-{java.getDayOfMonth():02}"
+            return date_text(java)
         if kind == "TIME_WITHOUT_TIME_ZONE":
-            text = f"{java.getHour():02}:{java.getMinute():02}:{java.getSecond():02}"
-            return text + fraction(java.getNano(), logical.getPrecision())
+            return time_text(java, logical.getPrecision())
         if kind == "TIMESTAMP_WITHOUT_TIME_ZONE":
             return timestamp_text(java, logical.getPrecision())
         if kind == "TIMESTAMP_WITH_LOCAL_TIME_ZONE":
@@ -162,8 +164,8 @@ class Converter:
         pairs = []
         for entry in java.entrySet():
             key = self.value(entry.getKey(), children[0])
-            is_map = kind == "MAP"
-            value = self.value(entry.getValue(), children[1]) if is_map else Number(entry.getValue())
+            count = Number(entry.getValue()) if kind == "MULTISET" else None
+            value = count or self.value(entry.getValue(), children[1])
             pairs.append((key, value))
         if kind == "MAP" and children[0].getTypeRoot().name() in TEXTS:
             return Entries(pairs)
@@ -185,11 +187,7 @@ def equal(ours, theirs):
         return True
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
         return len(ours) == len(theirs) and all(map(equal, ours, theirs))
-    if isinstance(ours, Number) != isinstance(theirs, Number) or isinstance(ours, bool) != isinstance(
-        theirs, bool
-    ):
-        return False
-    return ours == theirs
+    return type(ours) is type(theirs) and ours == theirs
 
 
 def same_rows(ours, theirs, in_order):
