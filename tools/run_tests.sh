@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All tests: unit and golden files under ASan and UBSan, the command line and the crash tests with the optimized
-# program. Prints the time of each stage and a last line "N passed, N failed".
+# All tests: unit and golden files under ASan and UBSan, the command line, cbt against the server and the
+# crash tests with the optimized program. Prints the time of each stage and a last line "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
 passed=0
@@ -34,12 +34,13 @@ run_script() { # command ...
     failed=$((failed + bad))
 }
 
-for stage in unit slt cli crash; do
+for stage in unit slt cli conformance crash; do
     start=$SECONDS
     echo "-- $stage"
     case $stage in
     unit | slt) run_ctest $stage ;;
     cli) run_script tests/cli/run.sh build/release/millstream ;;
+    conformance) run_script tests/conformance/cbt.sh build/release/millstream ;;
     crash) run_script tests/crash/run.sh ;;
     esac
     echo "-- $stage: $((SECONDS - start)) s"
