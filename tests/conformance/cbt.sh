@@ -17,7 +17,7 @@ fi
 work=$(mktemp -d)
 server=
 stop() {
-    [ -z "$server" ] || { kill -s KILL "$server" && wait "$server" 2>/dev/null; }
+    [ -z "$server" ] || { kill -s KILL "$server" && wait "$server"; } 2>/dev/null
     rm -rf "$work"
 }
 trap stop EXIT
