@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls on single rows against the embedded store, per call and with their rate: MutateRow,
- * ReadModifyWriteRow, CheckAndMutateRow (whether the row exists; whether the latest cell of a column
- * has a value) and AddToCell, with CALLS outstanding at a time, over rows
- * that all exist and over one hot row. The yardstick is the store below by itself: one thread that
- * reads a value, changes it and puts it back, each put a write of its own, as a store without a
- * queue would do it under a row lock. Cells have versions, so that reading is a seek to the newest
- * one; a get, which cells without versions would allow, is printed beside it.
+ * ReadModifyWriteRow, CheckAndMutateRow (whether the row exists; whether the latest cell of a
+ * column has a value) and AddToCell, with CALLS outstanding at a time, over rows that all exist
+ * and over one hot row. The yardstick is the store below by itself: one thread that reads a value,
+ * changes it and puts it back, each put a write of its own, as a store without a queue would do it
+ * under a row lock. Cells have versions, so that reading is a seek to the newest one; a get, which
+ * cells without versions would allow, is printed beside it.
  *
  *     bench_rows [calls of each kind] [repetitions]
  *
- * CPU is that of all threads. Every run starts with all data in files and an empty memtable, because
- * what a memtable costs depends on how full it is. The log is not synced, so that the figures are not the disk's;
- * "group" at the end is with a sync of each group. Caches are warm.
+ * CPU is that of all threads. Every run starts with all data in files and an empty memtable,
+ * because what a memtable costs depends on how full it is. The log is not synced, so that the
+ * figures are not the disk's; "group" at the end is with a sync of each group. Caches are warm.
  */
 #include "base/env.h"
 #include "base/memory.h"

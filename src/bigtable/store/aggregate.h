@@ -2,8 +2,8 @@
 /*
  * Cells of aggregate families. A cell holds a state, which is what a read returns: for sum, minimum
  * and maximum the number itself, eight bytes big-endian, where sums wrap; for counts of distinct
- * values a sketch (model/hll.h). An input is added to a state, or another state is merged into it; a
- * cell that does not exist is one to which nothing was added.
+ * values a sketch (model/hll.h). An input is added to a state, or another state is merged into it;
+ * a cell that does not exist is one to which nothing was added.
  *
  * Ownership: a cell is the overlay's. Thread: the leader.
  */

@@ -312,6 +312,11 @@ static void mutations_fit_the_type_of_their_family(void **state)
     assert_type(merge, MS_BT_VALUE_INT64_MIN,
                 "Error in Mutation list : Error in element #3 : A state of family 'cf' is 8 bytes "
                 "long, but got 7");
+    ms_bt_family sketches = {.name = ms_str_lit("cf"), .type = MS_BT_VALUE_INT64_HLL};
+    ms_bt_status bt = {0};
+    assert_int_equal(ms_bt_mutation_check_type(&merge, 3, &sketches, &bt), MS_BT_INVALID_ARGUMENT);
+    assert_non_null(strstr(bt.text, "Error in element #3 : No state of family 'cf' : "));
+    assert_type(null, MS_BT_VALUE_INT64_HLL, "");
     assert_type(drop, MS_BT_VALUE_RAW, "");
     assert_type(drop, MS_BT_VALUE_INT64_SUM, "");
 }

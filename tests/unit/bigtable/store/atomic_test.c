@@ -15,7 +15,7 @@
 #define OPERATIONS 1500 /* of each writer */
 #define ADMINISTRATIONS 60
 
-/* Pairs: raw cells in b and x, aggregates in s and t. The order of names is not that of creation. */
+/* Raw cells in b and x, aggregates in s and t. The order of names is not that of creation. */
 static const char *const raw_pair[2] = {"b", "x"};
 static const char *const sum_pair[2] = {"s", "t"};
 
