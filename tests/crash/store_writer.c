@@ -3,23 +3,35 @@
  * The process that the crash tests kill, and the one that looks at what is left.
  *
  *     store_writer write DIR group|checkpoint|os FIRST COUNT     writes COUNT batches from FIRST on
- *     store_writer check DIR                                     says what is in DIR
+ *     store_writer check DIR [TOKENS START]                      says what is in DIR
  *
  * A batch has ROWS new rows and, as its last entry, the row "counter", which all batches write. All
  * rows have one value in two cells of two families, written by one entry: they are equal, or
  * the row was half written. A value starts with the number of its batch.
  *
- * write prints "ack N" when batch N was acknowledged (four calls are outstanding, so that the store
- * has groups to commit), "synced N" when everything up to batch N was synced by a call, which mode
- * checkpoint makes after every SYNC_EVERY batches, and "done" at the end. Each line is one write()
- * to standard output, which the parent reads; what it did not read was not promised.
+ * write prints "start T", a time before the first batch, "ack N" when batch N was acknowledged (four
+ * calls are outstanding, so that the store has groups to commit), "synced N" when everything up to
+ * batch N was synced by a call, which mode checkpoint makes after every SYNC_EVERY batches, "seen N"
+ * when the change stream of the table said that batch N is whole, and "done" at the end. Now and
+ * then a tablet is split or merged. Each line is one write() to standard output, which the parent
+ * reads; what it did not read was not promised.
  *
  * check prints "last N", the last batch that is there whole (0: nothing; 1: only the table), after
  * it has found that every row is whole, that batches and the rows in them are there without a gap,
  * as the queue keeps their order, and that the counter has the number of the last whole batch. The
- * parent compares N with what was promised. Batches count from 2. Both exit with 1 and a sentence
- * on standard error when something is wrong.
+ * parent compares N with what was promised. Batches count from 2.
+ *
+ * With TOKENS, a file that one check leaves for the next, check follows the change stream from where
+ * the check before it ended (at first from START) to now: every batch since then must be in it, each
+ * row once and the batches in order by their counter, whether kills, splits or merges came between;
+ * and what it says of the counter must be what the table holds. It then prints "changes N".
+ *
+ * Both exit with 1 and a sentence on standard error when something is wrong.
  */
+#include "store_follow.h"
+
+#include "base/env.h"
+#include "base/memory.h"
 #include "base/num.h"
 #include "bigtable/client/admin.h"
 #include "bigtable/store/store.h"
@@ -37,6 +49,8 @@
 #define VALUE_BYTES 120
 #define WRITE_BUFFER_BYTES (64u << 10) /* so small that flushes and merges happen all the time */
 #define FIRST_BATCH 2
+#define SPLIT_EVERY 10 /* the tablet of a batch is split off, and merged half as many later */
+#define RETENTION_MICROS (INT64_C(7) * 86400 * 1000000)
 
 typedef struct crash_run {
     ms_iopool *pool;
@@ -129,7 +143,10 @@ static void close_store(crash_run *run)
 static void create_table(crash_run *run)
 {
     ms_bt_family families[] = {{.name = ms_str_lit("left")}, {.name = ms_str_lit("right")}};
-    ms_bt_table table = {.name = run->table, .families = families, .family_count = 2};
+    ms_bt_table table = {.name = run->table,
+                         .families = families,
+                         .family_count = 2,
+                         .change_retention_micros = RETENTION_MICROS};
     ms_bt_table_call call;
     ms_bt_table_call_init(&call, &run->mailbox, done, NULL);
     call.table = &table;
@@ -213,9 +230,60 @@ static void sync_store(crash_run *run, uint64_t number)
     say("synced", number);
 }
 
+/* A split or merge under way, while batches are written. */
+typedef struct crash_surgery {
+    ms_bt_table_call call;
+    char key[40];
+} crash_surgery;
+
+static void wait_surgery(crash_run *run, crash_surgery *surgery)
+{
+    ms_bt_call_wait(&surgery->call.call, &run->parker);
+    /* A run that begins between a split and its merge finds nothing to merge. */
+    if (surgery->call.call.status.code != MS_BT_FAILED_PRECONDITION) {
+        must_bt(&surgery->call.call.status);
+    }
+}
+
+static void operate(crash_run *run, crash_surgery *surgery, uint64_t number)
+{
+    bool splits = number % SPLIT_EVERY == 0;
+    if (!splits && number % SPLIT_EVERY != SPLIT_EVERY / 2) {
+        return;
+    }
+    wait_surgery(run, surgery);
+    uint64_t at = splits ? number : number - SPLIT_EVERY / 2;
+    int bytes = snprintf(surgery->key, sizeof surgery->key, "row-%012" PRIu64, at);
+    surgery->call.key = ms_str_make(surgery->key, (size_t)bytes);
+    if (splits) {
+        ms_bt_client_split_tablet(run->client, &surgery->call);
+    } else {
+        ms_bt_client_merge_tablets(run->client, &surgery->call);
+    }
+}
+
+static uint64_t number_of(ms_str value, uint32_t ordinal, ms_str key);
+
+/* Says which batches the change stream has shown to be whole. */
+static void say_seen(void *arg, const ms_bt_change *change)
+{
+    (void)arg;
+    if (ms_str_equals(change->row_key, ms_str_lit("counter"))) {
+        const ms_bt_change_mutation *last = &change->mutations[change->mutation_count - 1];
+        say("seen", number_of(last->value, ROWS, change->row_key));
+    }
+}
+
 static void write_batches(crash_run *run, uint64_t first, uint64_t count, bool calls_sync)
 {
     crash_slot slots[CALLS] = {0};
+    crash_surgery surgery = {0};
+    follow tail;
+    follow_init(&tail, run->client, &run->mailbox, &run->table, say_seen, NULL);
+    (void)follow_partitions(&tail, 0, &run->parker);
+    follow_open(&tail, 0);
+    ms_bt_table_call_init(&surgery.call, &run->mailbox, done, NULL);
+    surgery.call.name = run->table;
     for (int i = 0; i < CALLS; i++) {
         ms_bt_mutation_batch_init(&slots[i].batch, 1u << 20);
         ms_bt_mutate_rows_init(&slots[i].call, &run->mailbox, done, NULL);
@@ -230,10 +298,15 @@ static void write_batches(crash_run *run, uint64_t first, uint64_t count, bool c
             sync_store(run, number - CALLS);
         }
         submit(run, slot, number);
+        operate(run, &surgery, number);
+        (void)follow_some(&tail);
     }
     for (uint64_t i = 0; i < CALLS; i++) {
         acknowledge(run, &slots[(first + count + i) % CALLS]);
     }
+    wait_surgery(run, &surgery);
+    ms_bt_table_call_release(&surgery.call);
+    follow_release(&tail, &run->parker);
     for (int i = 0; i < CALLS; i++) {
         ms_bt_mutate_rows_release(&slots[i].call);
         ms_bt_mutation_batch_release(&slots[i].batch);
@@ -284,7 +357,8 @@ static void check_row(crash_check *check, const ms_bt_page *page, const ms_bt_ro
               key);
 }
 
-static void check_store(crash_run *run)
+/* Returns the last whole batch. */
+static uint64_t check_store(crash_run *run)
 {
     crash_check check = {0};
     ms_bt_read_options options = {.table = run->table};
@@ -308,7 +382,111 @@ static void check_store(crash_run *run)
     bool is_cut = check.last > 0 && (check.counter == check.last - 1 ||
                                      (check.last == FIRST_BATCH && check.counter == 0));
     must_hold(is_whole || is_cut, "the counter is not of the last batch", ms_str_lit("counter"));
-    say("last", check.counter > 0 ? check.counter : has_table ? FIRST_BATCH - 1 : 0);
+    uint64_t last = check.counter > 0 ? check.counter : has_table ? FIRST_BATCH - 1 : 0;
+    say("last", last);
+    return last;
+}
+
+/* ---- Auditing the change stream ---- */
+
+typedef struct crash_audit {
+    uint64_t first;      /* the first batch that was not in the stream before */
+    uint64_t last;       /* the last one that the table holds whole */
+    uint64_t counter;    /* of the counter's last change */
+    unsigned char *rows; /* how often each row of these batches, and of the next, was there */
+    uint64_t changes;
+} crash_audit;
+
+/* A change holds the two cells of a row, the counter's behind its deletion. */
+static void check_change(const ms_bt_change *change, bool is_counter)
+{
+    const ms_bt_change_mutation *list = change->mutations;
+    uint32_t before = is_counter ? 2 : 0;
+    must_hold(change->mutation_count == before + 2, "a change is half", change->row_key);
+    for (uint32_t i = 0; i < before; i++) {
+        must_hold(list[i].kind == MS_BT_MUTATION_DELETE_FROM_FAMILY, "a deletion is missing",
+                  change->row_key);
+    }
+    must_hold(list[before].kind == MS_BT_MUTATION_SET_CELL &&
+                  list[before + 1].kind == MS_BT_MUTATION_SET_CELL &&
+                  ms_str_equals(list[before].value, list[before + 1].value),
+              "two cells of a change differ", change->row_key);
+    must_hold(!change->is_garbage_collection && change->source_cluster.bytes > 0,
+              "a change comes from nowhere", change->row_key);
+}
+
+static void audit_change(void *arg, const ms_bt_change *change)
+{
+    crash_audit *audit = arg;
+    ms_str key = change->row_key;
+    bool is_counter = ms_str_equals(key, ms_str_lit("counter"));
+    check_change(change, is_counter);
+    ms_str value = change->mutations[change->mutation_count - 1].value;
+    audit->changes++;
+    if (is_counter) {
+        uint64_t number = number_of(value, ROWS, key);
+        must_hold(number == audit->counter + 1, "the counter's changes are out of order", key);
+        audit->counter = number;
+        return;
+    }
+    uint64_t ordinal = 0;
+    uint64_t number = 0;
+    must_hold(key.bytes == 21 && ms_num_scan_u64(ms_str_slice(key, 4, 16), &number) &&
+                  ms_num_scan_u64(ms_str_slice(key, 17, 21), &ordinal) && ordinal < ROWS,
+              "a change of a row that nobody wrote", key);
+    must_hold(number_of(value, (uint32_t)ordinal, key) == number, "a change has another's value",
+              key);
+    must_hold(number >= audit->first && number <= audit->last + 1, "a change of another batch",
+              key);
+    unsigned char *times = &audit->rows[(number - audit->first) * ROWS + ordinal];
+    must_hold(*times == 0, "a change comes twice", key);
+    *times = 1;
+}
+
+static void check_audit(const crash_audit *audit)
+{
+    must_hold(audit->counter == audit->last, "the counter's last change is not what it holds",
+              ms_str_lit("counter"));
+    for (uint64_t i = 0; i < (audit->last + 1 - audit->first) * ROWS; i++) {
+        if (audit->rows[i] != 1) {
+            char key[40];
+            int bytes = snprintf(key, sizeof key, "row-%012" PRIu64 "-%04" PRIu64,
+                                 audit->first + i / ROWS, i % ROWS);
+            must_hold(false, "a change is missing", ms_str_make(key, (size_t)bytes));
+        }
+    }
+}
+
+/* Follows the stream since the check before, whose last batch is behind the tokens in the file. */
+static void audit_store(crash_run *run, uint64_t last, const char *path, int64_t start_micros)
+{
+    crash_audit audit = {.first = FIRST_BATCH, .last = last};
+    char number_path[512];
+    snprintf(number_path, sizeof number_path, "%s.last", path);
+    FILE *file = fopen(number_path, "r");
+    if (file != NULL) {
+        uint64_t before = 0;
+        if (fscanf(file, "%" SCNu64, &before) == 1) {
+            audit.first = before + 1;
+        }
+        fclose(file);
+    }
+    audit.counter = audit.first - 1;
+    must_hold(last + 1 >= audit.first, "batches are gone", ms_str_lit("counter"));
+    audit.rows = ms_mem_calloc((last + 2 - audit.first) * ROWS, 1);
+    follow f;
+    follow_init(&f, run->client, &run->mailbox, &run->table, audit_change, &audit);
+    if (follow_load(&f, path) || follow_partitions(&f, start_micros, &run->parker)) {
+        follow_until(&f, ms_env_wall_us(), &run->parker);
+        check_audit(&audit);
+        follow_save(&f, path);
+        file = fopen(number_path, "w");
+        must_hold(file != NULL && fprintf(file, "%" PRIu64 "\n", last) > 0 && fclose(file) == 0,
+                  "cannot write the last batch", ms_str_lit(""));
+        say("changes", audit.changes);
+    }
+    follow_release(&f, &run->parker);
+    ms_mem_free(audit.rows);
 }
 
 static bool parse_mode(const char *text, ms_bt_sync_mode *mode_out)
@@ -328,19 +506,28 @@ int main(int argc, char **argv)
     ms_bt_sync_mode mode = MS_BT_SYNC_GROUP;
     uint64_t first = 0;
     uint64_t count = 0;
+    int64_t start_micros = 0;
     if (argc == 3 && strcmp(argv[1], "check") == 0) {
         open_store(&run, argv[2], MS_BT_SYNC_GROUP, true);
-        check_store(&run);
+        (void)check_store(&run);
+    } else if (argc == 5 && strcmp(argv[1], "check") == 0 &&
+               ms_num_scan_i64(ms_str_cstr(argv[4]), &start_micros)) {
+        open_store(&run, argv[2], MS_BT_SYNC_GROUP, true);
+        uint64_t last = check_store(&run);
+        if (start_micros > 0) {
+            audit_store(&run, last, argv[3], start_micros);
+        }
     } else if (argc == 6 && strcmp(argv[1], "write") == 0 && parse_mode(argv[3], &mode) &&
                ms_num_scan_u64(ms_str_cstr(argv[4]), &first) && first >= FIRST_BATCH &&
                ms_num_scan_u64(ms_str_cstr(argv[5]), &count)) {
         open_store(&run, argv[2], mode, true);
         create_table(&run);
+        say("start", (uint64_t)ms_env_wall_us());
         say("opened", first);
         write_batches(&run, first, count, mode == MS_BT_SYNC_CHECKPOINT);
     } else {
         fprintf(stderr, "usage: store_writer write DIR group|checkpoint|os FIRST COUNT\n"
-                        "       store_writer check DIR\n");
+                        "       store_writer check DIR [TOKENS START]\n");
         return 2;
     }
     close_store(&run);

@@ -214,23 +214,35 @@ static void add_piece(closing *c, ms_str start, ms_str end, const msi_token *pla
     c->partitions[c->change->token_count++] = partition;
 }
 
-/* The home has ended: the tablets that took its place. */
+/* The tablet that held a key when it began at micros, living or not. */
+static const msi_tablet *find_begun(const msi_table *table, int64_t micros, ms_str key)
+{
+    for (size_t i = 0; i < table->tablet_count + table->past_count; i++) {
+        const msi_tablet *tablet =
+            i < table->past_count ? &table->past[i] : &table->tablets[i - table->past_count];
+        if (tablet->begin_micros == micros && ms_str_compare(tablet->start, key) <= 0 &&
+            (tablet->end.bytes == 0 || ms_str_compare(key, tablet->end) < 0)) {
+            return tablet;
+        }
+    }
+    return NULL;
+}
+
+/* The home has ended: the tablets that took its place, in the order of their keys. */
 static void say_successors(msi_change_read *read, const msi_table *table, const msi_tablet *home)
 {
     int64_t micros = read->place.position.micros;
     micros = micros > home->end_micros ? micros : home->end_micros;
-    closing c = begin_close(read, table->tablet_count + table->past_count);
-    for (size_t i = 0; i < table->tablet_count + table->past_count; i++) {
-        const msi_tablet *next =
-            i < table->past_count ? &table->past[i] : &table->tablets[i - table->past_count];
-        if (next->begin_micros != home->end_micros ||
-            !msi_tablet_overlaps(next, read->start, read->end)) {
-            continue;
-        }
+    /* A split makes two of one. */
+    closing c = begin_close(read, 2);
+    const msi_tablet *next = find_begun(table, home->end_micros, read->start);
+    while (next != NULL && msi_tablet_overlaps(next, read->start, read->end)) {
         msi_token place = {
             .table = table->id, .home = next->id, .position = {next->id, micros, SEQUENCE_END}};
+        MS_ASSERT(c.change->token_count < 2);
         add_piece(&c, later_start(read->start, next->start), earlier_end(read->end, next->end),
                   &place, make_range(next->start, next->end, c.arena));
+        next = next->end.bytes == 0 ? NULL : find_begun(table, home->end_micros, next->end);
     }
 }
 
@@ -790,27 +802,42 @@ void msi_change_wake(ms_bt_store *store, const msi_touched *touched)
     }
 }
 
-bool msi_change_take_due(ms_bt_store *store, int64_t now_ns, int64_t *next_ns_out)
+bool msi_change_take_due(ms_bt_store *store)
 {
     msi_waiting *waiting = &store->waiting;
+    int64_t now_ns = ms_env_mono_ns();
     int64_t now_micros = ms_env_wall_us();
     bool any = false;
-    *next_ns_out = INT64_MAX;
     ms_mutex_lock(&waiting->mutex);
     for (msi_change_read *read = waiting->first; read != NULL; read = read->after) {
-        if (read->state != FILL_WAITING || read->wants_micros != 0) {
-            continue;
-        }
-        if (read->due_ns <= now_ns) {
+        if (read->state == FILL_WAITING && read->wants_micros == 0 && read->due_ns <= now_ns) {
             read->wants_micros = now_micros > 0 ? now_micros : 1;
             any = true;
-        } else if (read->due_ns < *next_ns_out) {
-            *next_ns_out = read->due_ns;
         }
     }
-    waiting->next_look_ns = *next_ns_out;
     ms_mutex_unlock(&waiting->mutex);
     return any;
+}
+
+int64_t msi_change_wanted(ms_bt_store *store)
+{
+    int64_t wanted = 0;
+    ms_mutex_lock(&store->waiting.mutex);
+    for (msi_change_read *read = store->waiting.first; read != NULL; read = read->after) {
+        wanted = read->wants_micros > wanted ? read->wants_micros : wanted;
+    }
+    ms_mutex_unlock(&store->waiting.mutex);
+    return wanted;
+}
+
+int64_t msi_change_next_due(const ms_bt_store *store)
+{
+    int64_t next_ns = INT64_MAX;
+    for (const msi_change_read *read = store->waiting.first; read != NULL; read = read->after) {
+        bool counts = read->state == FILL_WAITING && read->wants_micros == 0;
+        next_ns = counts && read->due_ns < next_ns ? read->due_ns : next_ns;
+    }
+    return next_ns;
 }
 
 /* The transport's part. */

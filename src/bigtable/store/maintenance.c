@@ -94,19 +94,32 @@ static msi_maintenance *maintenance_of(ms_bt_call *call)
 
 /* Advancing the safe time. */
 
+static void begin_advance(msi_maintenance *m);
+
+/* An empty commit, of a time that is late enough for all readers that wait for one by now. */
 static bool run_advance(ms_bt_store *store, ms_bt_call *call, ms_status *st)
 {
     (void)call;
+    int64_t wanted = msi_change_wanted(store);
+    if (store->commit.micros < wanted) {
+        store->commit.micros = wanted;
+    }
     /* A failure is in st. */
     return msi_commit_write(store, MS_KV_NO_SYNC, st) == MS_OK;
 }
 
 static void advance_finished(ms_bt_call *call)
 {
-    /* Also when the store takes no writes, and for those who came while this one was under way. */
     msi_maintenance *m = maintenance_of(call);
-    msi_change_wake(m->store, NULL);
+    bool has_failed = !ms_bt_status_is_ok(&call->status);
     end_chore(m, &m->advance.is_under_way);
+    if (has_failed) {
+        /* The store takes no writes; readers say what they know. */
+        msi_change_wake(m->store, NULL);
+    } else if (msi_change_wanted(m->store) != 0) {
+        /* Somebody came after the commit and before its end, and began nothing. */
+        begin_advance(m);
+    }
 }
 
 static void begin_advance(msi_maintenance *m)
@@ -281,13 +294,12 @@ static void begin_collection(msi_maintenance *m)
 
 /* What is due. */
 
-/* Begins everything whose time has come; returns when the next thing is due. */
-static int64_t look_around(msi_maintenance *m)
+/* Begins everything whose time has come. */
+static void look_around(msi_maintenance *m)
 {
     msi_waiting *waiting = &m->store->waiting;
     int64_t now = ms_env_mono_ns();
-    int64_t next = INT64_MAX;
-    if (msi_change_take_due(m->store, now, &next)) {
+    if (msi_change_take_due(m->store)) {
         begin_advance(m);
     }
     ms_mutex_lock(&waiting->mutex);
@@ -299,9 +311,6 @@ static int64_t look_around(msi_maintenance *m)
     if (collects) {
         m->next_gc_ns = later(now, m->gc_period_ms);
     }
-    next = m->next_trim_ns < next ? m->next_trim_ns : next;
-    next = m->next_gc_ns < next ? m->next_gc_ns : next;
-    waiting->next_look_ns = next;
     ms_mutex_unlock(&waiting->mutex);
     if (trims) {
         begin_trim(m);
@@ -309,22 +318,32 @@ static int64_t look_around(msi_maintenance *m)
     if (collects) {
         begin_collection(m);
     }
-    return next;
+}
+
+/* Sleeps until the next thing is due. What is due is found out and announced under the mutex that
+ * readers take when they begin to wait, so that none that is due earlier is overheard. */
+static void sleep_until_due(msi_maintenance *m)
+{
+    msi_waiting *waiting = &m->store->waiting;
+    ms_mutex_lock(&waiting->mutex);
+    int64_t next = msi_change_next_due(m->store);
+    next = m->next_trim_ns < next ? m->next_trim_ns : next;
+    next = m->next_gc_ns < next ? m->next_gc_ns : next;
+    waiting->next_look_ns = next;
+    int64_t left = INT64_MAX;
+    (void)__builtin_sub_overflow(next, ms_env_mono_ns(), &left);
+    if (left > 0 && !is_stopping(m)) {
+        (void)ms_cond_wait_for(&waiting->changed, &waiting->mutex, left);
+    }
+    ms_mutex_unlock(&waiting->mutex);
 }
 
 static void run_thread(void *arg)
 {
     msi_maintenance *m = arg;
-    msi_waiting *waiting = &m->store->waiting;
     while (!is_stopping(m)) {
-        (void)look_around(m);
-        ms_mutex_lock(&waiting->mutex);
-        int64_t left = INT64_MAX;
-        (void)__builtin_sub_overflow(waiting->next_look_ns, ms_env_mono_ns(), &left);
-        if (left > 0 && !is_stopping(m)) {
-            (void)ms_cond_wait_for(&waiting->changed, &waiting->mutex, left);
-        }
-        ms_mutex_unlock(&waiting->mutex);
+        look_around(m);
+        sleep_until_due(m);
     }
 }
 
@@ -341,7 +360,7 @@ static void wait_chores(msi_maintenance *m)
 
 void ms_bt_store_tick(ms_bt_store *store)
 {
-    (void)look_around(store->maintenance);
+    look_around(store->maintenance);
     wait_chores(store->maintenance);
 }
 

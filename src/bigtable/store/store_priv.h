@@ -272,9 +272,14 @@ typedef struct msi_touched {
  * all who wait for a time. Thread: any. */
 void msi_change_wake(ms_bt_store *store, const msi_touched *touched);
 
-/* Are there readers that have something to say by now? They wait for msi_change_wake.
- * *next_ns_out is when the next one has. */
-bool msi_change_take_due(ms_bt_store *store, int64_t now_ns, int64_t *next_ns_out);
+/* Are there readers that have something to say by now? They then wait for msi_change_wake. */
+bool msi_change_take_due(ms_bt_store *store);
+
+/* The latest time that a reader waits for to be safe; 0: none does. */
+int64_t msi_change_wanted(ms_bt_store *store);
+
+/* When the next reader has; INT64_MAX: none. The caller holds waiting.mutex. */
+int64_t msi_change_next_due(const ms_bt_store *store);
 
 void msi_change_open(ms_bt_transport *transport, ms_bt_change_attempt *attempt);
 void msi_change_fill(ms_bt_transport *transport, ms_bt_change_attempt *attempt);

@@ -2,6 +2,8 @@
 /* Reading change streams: what is said, from where on, when it ends, and what is refused. */
 #include "change_testing.h"
 
+#include "bigtable/store/store_priv.h"
+
 static const char *const at_m[] = {"m"};
 
 /* Saying. */
@@ -858,6 +860,45 @@ static void dropped_rows_are_said(void **state)
     stream_close(&s);
 }
 
+/* The safe time as it was before the last commits, as a reader finds it that looks while they are
+ * written but not published. The next split publishes them all, and wakes all readers as they do. */
+static void set_safe(fixture *f, int64_t micros)
+{
+    atomic_store(&f->store->safe_micros, micros);
+}
+
+static void changes_are_read_only_up_to_the_safe_time(void **state)
+{
+    timed *t = *state;
+    fixture *f = &t->f;
+    create_stream_table(f, NULL, 0);
+    put(f, "a", "1");
+    int64_t safe = msi_store_safe_micros(f->store);
+    put(f, "a", "2");
+    split(f, "m");
+    set_safe(f, safe);
+    /* The whole, which has ended since; its left half, which was a part of it; and from now on. */
+    stream whole = stream_from(f, "", "", START_MICROS);
+    stream left = stream_from(f, "", "m", START_MICROS);
+    stream now = stream_from(f, "", "m", 0);
+    const ms_bt_change_page *page = NULL;
+    stream *both[] = {&whole, &left};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ms_bt_change_read_wait(both[i]->read, &f->parker, &page), MS_BT_POLL_PAGE);
+        assert_int_equal(page->change_count, 1);
+        assert_str_equal(page->changes[0].mutations[0].value, "1");
+        ms_bt_change_read_return(both[i]->read, page);
+    }
+    split(f, "x");
+    put(f, "a", "3");
+    assert_changes(&whole, 2, "a{f:q@1000000=2} close [,m)>[,m) [m,)>[m,)");
+    assert_changes(&left, 2, "a{f:q@1000000=2} a{f:q@1000000=3}");
+    assert_changes(&now, 2, "a{f:q@1000000=2} a{f:q@1000000=3}");
+    stream_close(&whole);
+    stream_close(&left);
+    stream_close(&now);
+}
+
 static void a_canceled_reader_comes_back(void **state)
 {
     timed *t = *state;
@@ -932,6 +973,7 @@ int main(void)
         TEST(a_stream_that_is_switched_off_ends_its_readers),
         TEST(a_dropped_table_ends_its_readers),
         TEST(dropped_rows_are_said),
+        TEST(changes_are_read_only_up_to_the_safe_time),
         TEST(a_canceled_reader_comes_back),
         TEST(many_waiting_readers_hold_no_thread),
     };

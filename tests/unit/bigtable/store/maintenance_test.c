@@ -219,6 +219,25 @@ static void the_thread_sends_heartbeats_and_stops_cleanly(void **state)
     assert_rows(f, "a{f:q@1000000=1}");
 }
 
+/* A reader that begins to wait while the thread looks around is not forgotten by it. */
+static void the_thread_hears_of_every_reader(void **state)
+{
+    timed *t = *state;
+    fixture *f = &t->f;
+    ms_env_set_clock(NULL);
+    fixture_close(f);
+    open_with_thread(f, -1);
+    create_stream_table(f, NULL, 0);
+    for (int i = 0; i < 3000; i++) {
+        stream s = stream_open(f, &(ms_bt_change_options){.end_micros = ms_env_wall_us()});
+        stream other = stream_open(f, &(ms_bt_change_options){.end_micros = ms_env_wall_us()});
+        assert_changes(&s, 1, "close OK");
+        assert_changes(&other, 1, "close OK");
+        stream_close(&s);
+        stream_close(&other);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, timed_setup, timed_teardown)
@@ -229,6 +248,7 @@ int main(void)
         TEST(garbage_is_collected_by_its_period),
         TEST(heartbeats_go_on_when_the_store_takes_no_writes),
         TEST(the_thread_sends_heartbeats_and_stops_cleanly),
+        TEST(the_thread_hears_of_every_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
