@@ -180,6 +180,12 @@ static ms_bt_code check_end(const msi_bt_stream *stream, ms_bt_status *bt)
     return ms_wire_rows_merger_end(&rows->merger, bt);
 }
 
+static void drop_partial(msi_bt_stream *stream)
+{
+    rows_read *rows = (rows_read *)(void *)stream;
+    ms_wire_rows_merger_restart(&rows->merger, rows->attempt->page);
+}
+
 static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_end)
 {
     rows_read *rows = (rows_read *)(void *)stream;
@@ -209,6 +215,7 @@ static const msi_bt_stream_class rows_stream = {
     .has_output = has_output,
     .is_full = is_full,
     .check_end = check_end,
+    .drop_partial = drop_partial,
     .deliver = deliver,
     .destroy = destroy,
 };

@@ -137,16 +137,20 @@ static ms_bt_code take_backlog(msi_bt_stream *stream, ms_bt_status *bt)
 
 static void deliver_end(msi_bt_stream *stream)
 {
-    ms_bt_status bt = stream->op.status;
-    if (ms_bt_status_is_ok(&bt)) {
-        (void)stream->class_of->check_end(stream, &bt);
+    ms_bt_status *bt = &stream->op.status;
+    if (ms_bt_status_is_ok(bt)) {
+        (void)stream->class_of->check_end(stream, bt);
     }
-    if (!ms_bt_status_is_ok(&bt) && stream->class_of->has_output(stream)) {
+    bool is_ok = ms_bt_status_is_ok(bt);
+    if (!is_ok && stream->class_of->drop_partial != NULL) {
+        stream->class_of->drop_partial(stream);
+    }
+    if (!is_ok && stream->class_of->has_output(stream)) {
         /* What came before the failure counts; the next fill has the failure. */
         deliver_page(stream);
         return;
     }
-    deliver(stream, &bt, ms_bt_status_is_ok(&bt));
+    deliver(stream, bt, is_ok);
 }
 
 /* Mails. */

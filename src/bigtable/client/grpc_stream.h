@@ -30,6 +30,9 @@ typedef struct msi_bt_stream_class {
     /* The messages ended well and were read: may they end here? */
     ms_bt_code (*check_end)(const msi_bt_stream *stream, ms_bt_status *bt);
 
+    /* The read has failed: takes out of the page what will never be complete. NULL: nothing is. */
+    void (*drop_partial)(msi_bt_stream *stream);
+
     /* Hands the page over. A failure comes with an empty page only. */
     void (*deliver)(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_end);
 
