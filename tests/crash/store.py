@@ -20,7 +20,8 @@ def promises(out, mode):
             if what == name:
                 numbers.append(int(number))
     must(acked == sorted(acked), "acknowledged out of order")
-    must(seen == list(range(seen[0], seen[0] + len(seen))) if seen else True, "changes out of order")
+    first = seen[0] if seen else 0
+    must(seen == list(range(first, first + len(seen))), "changes out of order")
     # Who reads changes sees nothing that may still get lost.
     promised = acked + seen if mode in ("group", "killed") else synced
     return max(promised, default=1 if opened else 0), len(acked)
@@ -41,8 +42,10 @@ class Audit:
         self.changes = 0
 
     def written(self, out):
-        starts = [int(line.split()[1]) for line in out.split("\n")[:-1] if line.startswith("start ")]
-        self.start = self.start or max(starts, default=0)
+        for line in out.split("\n")[:-1]:
+            what, number = line.split()
+            if what == "start" and self.start == 0:
+                self.start = int(number)
 
     def check(self, directory):
         command = [WRITER, "check", directory, self.tokens, str(self.start)]

@@ -9,22 +9,22 @@
  * rows have one value in two cells of two families, written by one entry: they are equal, or
  * the row was half written. A value starts with the number of its batch.
  *
- * write prints "start T", a time before the first batch, "ack N" when batch N was acknowledged (four
- * calls are outstanding, so that the store has groups to commit), "synced N" when everything up to
- * batch N was synced by a call, which mode checkpoint makes after every SYNC_EVERY batches, "seen N"
- * when the change stream of the table said that batch N is whole, and "done" at the end. Now and
- * then a tablet is split or merged. Each line is one write() to standard output, which the parent
- * reads; what it did not read was not promised.
+ * write prints "start T", a time before the first batch, "ack N" when batch N was acknowledged
+ * (four calls are outstanding, so that the store has groups to commit), "synced N" when everything
+ * up to batch N was synced by a call, which mode checkpoint makes after every SYNC_EVERY batches,
+ * "seen N" when the change stream of the table said that batch N is whole, and "done" at the end.
+ * Now and then a tablet is split or merged. Each line is one write() to standard output, which the
+ * parent reads; what it did not read was not promised.
  *
  * check prints "last N", the last batch that is there whole (0: nothing; 1: only the table), after
  * it has found that every row is whole, that batches and the rows in them are there without a gap,
  * as the queue keeps their order, and that the counter has the number of the last whole batch. The
  * parent compares N with what was promised. Batches count from 2.
  *
- * With TOKENS, a file that one check leaves for the next, check follows the change stream from where
- * the check before it ended (at first from START) to now: every batch since then must be in it, each
- * row once and the batches in order by their counter, whether kills, splits or merges came between;
- * and what it says of the counter must be what the table holds. It then prints "changes N".
+ * With TOKENS, a file that one check leaves for the next, check follows the change stream from
+ * where the check before it ended (at first from START) to now: every batch since then must be in
+ * it, each row once and the batches in order by their counter, whether kills, splits or merges came
+ * between; and what it says of the counter must be what the table holds. It then prints "changes N".
  *
  * Both exit with 1 and a sentence on standard error when something is wrong.
  */

@@ -861,7 +861,7 @@ static void dropped_rows_are_said(void **state)
 }
 
 /* The safe time as it was before the last commits, as a reader finds it that looks while they are
- * written but not published. The next split publishes them all, and wakes all readers as they do. */
+ * written but not published. The next split publishes them all, and wakes all readers. */
 static void set_safe(fixture *f, int64_t micros)
 {
     atomic_store(&f->store->safe_micros, micros);

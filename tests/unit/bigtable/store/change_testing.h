@@ -3,7 +3,7 @@
  * For tests of change streams and of administration: a clock that stands still, calls that wait,
  * and streams that are read as text.
  *
- *     a{f:q@1000=v,-f:q[0,2000),-f}     a user's change of row a: a cell, deletes of a column, family
+ *     a{f:q@1000=v,-f:q[0,2000),-f}     a user's: a cell, deletes of a column and of a family
  *     gc a{-f:q[0,2000)}                garbage that was collected
  *     heartbeat
  *     close OK

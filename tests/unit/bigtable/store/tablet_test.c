@@ -170,7 +170,7 @@ static void ranges_are_compared_with_open_ends(void **state)
     assert_true(msi_tablet_contains(&all, none, none));
 }
 
-/* Random splits and merges: the tablets tile the keys, ids ascend for every row, ends meet begins. */
+/* Random splits and merges: tablets tile the keys, ids ascend for every row, ends meet begins. */
 static void random_histories_keep_their_order(void **state)
 {
     fixture *f = *state;
