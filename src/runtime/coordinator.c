@@ -474,6 +474,19 @@ static void take_event(msi_coordinator *c, msi_event *event)
     free_event(event);
 }
 
+/*
+ * STOP of a query ends it here and now, with no barrier: there is nothing to save or to commit, and
+ * a barrier would wait behind rows that find no room in a result that nobody reads. What is in the
+ * result stays to be read; rows on the way are dropped, so it is the front of the whole.
+ */
+static void stop_query(msi_coordinator *c)
+{
+    bool is_query = c->job->collector != NULL && c->job->store.dir.bytes == 0;
+    if (c->phase == MSI_COORDINATOR_RUNNING && is_query && c->wants_stop && !c->is_finishing) {
+        msi_coordinator_end(c, MS_JOB_STATE_STOPPED, NULL);
+    }
+}
+
 static void tick(msi_coordinator *c)
 {
     ms_status st = {0};
@@ -488,6 +501,7 @@ static void tick(msi_coordinator *c)
             take_drain(c);
         }
     }
+    stop_query(c);
     if (c->phase == MSI_COORDINATOR_RUNNING) {
         resume_sources(c);
         msi_checkpoint_tick(c);

@@ -100,6 +100,7 @@ void ms_job_destroy(ms_job *job);
 
 /* Control. Requests: they return at once, and a later, stronger one overtakes an earlier one. */
 
+/* Of a query it drops the rows that are not in the result yet, which nobody may be reading. */
 void ms_job_stop(ms_job *job);
 void ms_job_drain(ms_job *job);
 void ms_job_cancel(ms_job *job);
@@ -118,7 +119,7 @@ ms_job_state ms_job_state_now(ms_job *job);
 /*
  * Waits for the end and reports the failure of a job that failed. MS_CANCELED at the timeout
  * (retriable) and for a job that was canceled. The rows of a collector must be taken by
- * ms_job_next at the same time, else a job with many rows does not end.
+ * ms_job_next at the same time, else a job with many rows does not end by itself.
  */
 ms_rc ms_job_wait(ms_job *job, int64_t timeout_ms, ms_status *st) MS_MUST_USE;
 

@@ -88,17 +88,17 @@ case_stop_with_checkpoints_and_resume() {
     [ "$(cat made/part-* | wc -l)" = 400 ] || fail 'a plain run behind a complete one does not start anew'
 }
 case_fresh_starts_anew() {
-    printf '%b' "$(numbers g 200 60)\n$(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
+    printf '%b' "$(numbers g 200 200)\n$(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
     stop_with INT
     rm -rf made
     ms run s.sql --checkpoint-interval 50ms --fresh
     status_is 0
-    [ "$(cat made/part-* | wc -l)" = 60 ] || fail "$(cat made/* | wc -l) rows"
+    [ "$(cat made/part-* | wc -l)" = 200 ] || fail "$(cat made/* | wc -l) rows"
 }
 case_resume_skips_statements_that_had_finished() {
-    printf '%b' "$(numbers g 200 60)\n$(printer p)\n$(files o made)\nINSERT INTO p VALUES (1);\nINSERT INTO o SELECT id FROM g;" >s.sql
+    printf '%b' "$(numbers g 200 200)\n$(printer p)\n$(files o made)\nINSERT INTO p VALUES (1);\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
     stop_with TERM
@@ -106,7 +106,7 @@ case_resume_skips_statements_that_had_finished() {
     ms run s.sql --checkpoint-interval 50ms --resume
     status_is 0
     err_has_no '+I[1]'
-    [ "$(cat made/part-* | sort -u | wc -l)" = 60 ] || fail "$(cat made/* | wc -l) rows"
+    [ "$(cat made/part-* | sort -u | wc -l)" = 200 ] || fail "$(cat made/* | wc -l) rows"
 }
 case_resume_wants_checkpoints_and_a_name() {
     printf '%b' "$(printer p)\nINSERT INTO p VALUES (1);" >s.sql
@@ -146,7 +146,7 @@ case_unfinished_job_is_noticed_without_an_interval() {
     err_has 'error[MISSING_OPTION]'
 }
 case_fresh_forgets_without_an_interval() {
-    printf '%b' "$(numbers g 200 60)\n$(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
+    printf '%b' "$(numbers g 200 200)\n$(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
     stop_with INT
@@ -159,7 +159,7 @@ case_fresh_forgets_without_an_interval() {
     rm -r made
     ms run s.sql --fresh
     status_is 0
-    [ "$(cat made/part-* | wc -l)" = 60 ] || fail "$(cat made/part-* | wc -l) rows"
+    [ "$(cat made/part-* | wc -l)" = 200 ] || fail "$(cat made/part-* | wc -l) rows"
     ! ls millstream-data/checkpoints/s-1/manifest-* >ls.out 2>&1 || fail "$(cat ls.out)"
     ms run s.sql
     status_is 0
@@ -170,7 +170,7 @@ rows_are() { # directory, rows, different rows
 }
 case_fresh_with_a_binding_error_keeps_the_checkpoint() {
     local head
-    head="$(numbers g 200 60)\n$(files o made)"
+    head="$(numbers g 200 200)\n$(files o made)"
     printf '%b' "$head\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
@@ -180,11 +180,11 @@ case_fresh_with_a_binding_error_keeps_the_checkpoint() {
     err_has 'error[UNDEFINED_COLUMN]'
     script "$head\nINSERT INTO o SELECT id FROM g;" --checkpoint-interval 50ms --resume
     status_is 0
-    rows_are made 60 60
+    rows_are made 200 200
 }
 case_fresh_forgets_only_jobs_whose_statements_are_bound() {
     local head
-    head="$(files a quick)\n$(numbers g 200 60)\n$(files o made)\nINSERT INTO a VALUES (1);"
+    head="$(files a quick)\n$(numbers g 200 200)\n$(files o made)\nINSERT INTO a VALUES (1);"
     printf '%b' "$head\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
@@ -195,11 +195,11 @@ case_fresh_forgets_only_jobs_whose_statements_are_bound() {
     script "$head\nINSERT INTO o SELECT id FROM g;" --checkpoint-interval 50ms --resume
     status_is 0
     rows_are quick 2 1
-    rows_are made 60 60
+    rows_are made 200 200
 }
 case_fresh_that_is_killed_goes_on_as_it_began() {
     local jobs
-    jobs="$(numbers g 200 60)\n$(files a first)\n$(files o made)\nINSERT INTO a SELECT id FROM g;\nINSERT INTO o SELECT id FROM g;"
+    jobs="$(numbers g 200 200)\n$(files a first)\n$(files o made)\nINSERT INTO a SELECT id FROM g;\nINSERT INTO o SELECT id FROM g;"
     printf '%b' "$jobs" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
@@ -211,11 +211,11 @@ case_fresh_that_is_killed_goes_on_as_it_began() {
     wait $pid 2>wait.err
     ms run s.sql --checkpoint-interval 50ms --resume
     status_is 0
-    rows_are first 60 60
-    rows_are made 60 60
+    rows_are first 200 200
+    rows_are made 200 200
 }
 case_refused_run_forgets_nothing() {
-    printf '%b' "$(files a quick)\n$(numbers g 200 60)\n$(files o made)\nINSERT INTO a VALUES (1);\nINSERT INTO o SELECT id FROM g;" >s.sql
+    printf '%b' "$(files a quick)\n$(numbers g 200 200)\n$(files o made)\nINSERT INTO a VALUES (1);\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
     stop_with INT
@@ -226,10 +226,10 @@ case_refused_run_forgets_nothing() {
     ms run s.sql --checkpoint-interval 50ms --resume
     status_is 0
     rows_are quick 1 1
-    rows_are made 60 60
+    rows_are made 200 200
 }
 case_unfinished_jobs_are_found_under_names_that_the_script_sets() {
-    printf '%b' "$(files a quick)\n$(numbers g 200 60)\n$(files o made)\nINSERT INTO a VALUES (1);\nSET 'pipeline.name' = 'other';\nINSERT INTO o SELECT id FROM g;" >s.sql
+    printf '%b' "$(files a quick)\n$(numbers g 200 200)\n$(files o made)\nINSERT INTO a VALUES (1);\nSET 'pipeline.name' = 'other';\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
     until_true has_rows made
     stop_with INT

@@ -134,6 +134,78 @@ static void a_pipeline_allocates_nothing_for_its_rows(void **state)
     host_close(&h);
 }
 
+/* Waits, without reading, until so many rows have been read by the sources. */
+static void let_read(const ms_execution *execution, uint64_t rows)
+{
+    ms_job_stats stats = {.struct_bytes = sizeof stats};
+    while (stats.rows_read < rows) {
+        sched_yield();
+        ms_execution_stats(execution, &stats);
+    }
+}
+
+/* The rows that are left are those at the front, in their order. */
+static uint64_t read_numbers(ms_execution *execution)
+{
+    ms_status st = {0};
+    uint64_t count = 0;
+    ms_rows rows = {.struct_bytes = sizeof rows};
+    for (;;) {
+        assert_ok(ms_execution_next(execution, -1, &rows, &st));
+        if (rows.count == 0) {
+            return count;
+        }
+        for (uint32_t i = 0; i < rows.count; i++) {
+            assert_int_equal(ms_rows_cell(execution, &rows, i, 0).i64, ++count);
+        }
+    }
+}
+
+#define FAST "'connector' = 'datagen', 'rows-per-second' = '1000000000'"
+#define RESULT_ROWS 8192u /* that are read before the result is full */
+
+/* A full result holds up whatever is behind it, also a barrier. */
+static void a_stop_ends_a_query_that_nobody_reads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        uint64_t rows; /* to be read first */
+    } cases[] = {
+        {"CREATE TABLE g (i BIGINT) WITH (" FAST ", 'fields.i.kind' = 'sequence', "
+         "'fields.i.start' = '1', 'fields.i.end' = '1000000000'); SELECT i FROM g;",
+         RESULT_ROWS},
+        {"CREATE TABLE g (i BIGINT) WITH (" FAST ", 'fields.i.kind' = 'sequence', "
+         "'fields.i.start' = '1', 'fields.i.end' = '100000'); SELECT i FROM g ORDER BY i;",
+         100000},
+        {"CREATE TABLE g (i BIGINT) WITH (" FAST "); SELECT i FROM g;", RESULT_ROWS},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        ms_status st = {0};
+        engine_host h;
+        host_open(&h);
+        assert_ok(
+            ms_session_set(h.session, ms_str_lit("millstream.batch.rows"), ms_str_lit("1"), &st));
+        assert_ok(
+            ms_session_set(h.session, ms_str_lit("parallelism.default"), ms_str_lit("1"), &st));
+        ms_script *script = host_parse(&h, "s", cases[c].sql);
+        ms_execution *execution = NULL;
+        assert_ok(ms_script_execute(script, 0, false, &execution, &st));
+        ms_execution_close(execution);
+        assert_ok(ms_script_execute(script, 1, false, &execution, &st));
+        let_read(execution, cases[c].rows);
+        ms_engine_stop(h.engine);
+        assert_ok(ms_execution_wait(execution, 60000, &st));
+        assert_true(ms_execution_was_stopped(execution));
+        if (ms_execution_is_bounded(execution)) {
+            assert_true(read_numbers(execution) < 100000);
+        }
+        ms_execution_close(execution);
+        ms_script_close(script);
+        host_close(&h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +215,7 @@ int main(void)
         scratch_test(a_data_directory_has_one_owner),
         scratch_test(settings_without_effect_are_noticed),
         scratch_test(a_stop_ends_an_unbounded_query),
+        scratch_test(a_stop_ends_a_query_that_nobody_reads),
         scratch_test(a_pipeline_allocates_nothing_for_its_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
