@@ -151,6 +151,59 @@ static inline ms_str scanned_message(rig *it, const char *key)
     return packed(it, &out->base);
 }
 
+/* Entries of MutateRows with these codes, up to the first below 0. */
+static inline ms_str entries_message(rig *it, const int *codes)
+{
+    ms_pb_mutate_rows_response *out = ms_pb_new(&it->arena, mutate_rows_response);
+    while (codes[out->n_entries] >= 0) {
+        out->n_entries++;
+    }
+    out->entries = ms_arena_array(&it->arena, ms_pb_mutate_rows_response_entry *, out->n_entries);
+    for (size_t i = 0; i < out->n_entries; i++) {
+        out->entries[i] = ms_pb_new(&it->arena, mutate_rows_response_entry);
+        out->entries[i]->index = (int64_t)i;
+        out->entries[i]->status = ms_pb_new(&it->arena, rpc_status);
+        out->entries[i]->status->code = codes[i];
+    }
+    return packed(it, &out->base);
+}
+
+/* Writes. */
+
+/* A write of rows, each with one cell of column f:q. */
+typedef struct write_call {
+    ms_bt_mutate_rows call;
+    ms_bt_mutation_batch batch;
+} write_call;
+
+/* A row for each word; one that begins with "@" lets the server choose the time. */
+static inline void write_init(rig *it, write_call *write, const char *words)
+{
+    ms_status st = {0};
+    uint16_t family = 0;
+    memset(write, 0, sizeof(*write));
+    ms_bt_mutate_rows_init(&write->call, &it->mailbox, done_nothing, NULL);
+    ms_bt_mutation_batch_init(&write->batch, BYTES_MAX);
+    assert_ok(ms_bt_mutation_batch_family(&write->batch, ms_str_lit("f"), &family, &st));
+    char *text = ms_wire_text(&it->arena, ms_str_cstr(words));
+    char *rest = NULL;
+    for (char *key = strtok_r(text, " ", &rest); key != NULL; key = strtok_r(NULL, " ", &rest)) {
+        int64_t micros = key[0] == '@' ? MS_BT_TIMESTAMP_SERVER : 1000;
+        assert_ok(ms_bt_mutation_batch_begin_row(&write->batch, ms_str_cstr(key), &st));
+        assert_ok(ms_bt_mutation_batch_set_cell(&write->batch, family, ms_str_lit("q"), micros,
+                                                ms_str_lit("v"), &st));
+        ms_bt_mutation_batch_end_row(&write->batch);
+    }
+    write->call.table = &table;
+    write->call.batch = &write->batch;
+}
+
+static inline void write_release(write_call *write)
+{
+    ms_bt_mutate_rows_release(&write->call);
+    ms_bt_mutation_batch_release(&write->batch);
+}
+
 /* Texts. */
 
 /* Grows in the arena of the rig. */

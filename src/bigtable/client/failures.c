@@ -51,6 +51,14 @@ static ms_rc reserve(ms_bt_failures *failures, ms_status *st)
     return MS_OK;
 }
 
+/* Empty while no failure has a text, when there is no memory to point into. */
+static ms_str text_of(const ms_bt_failures *failures, const struct ms_bt_failure *failure)
+{
+    return failure->text_bytes == 0
+               ? (ms_str){NULL, 0}
+               : ms_str_make(failures->texts.ptr + failure->text_at, failure->text_bytes);
+}
+
 ms_rc ms_bt_failures_add(ms_bt_failures *failures, uint32_t index, ms_bt_code code, ms_str text,
                          ms_status *st)
 {
@@ -62,7 +70,7 @@ ms_rc ms_bt_failures_add(ms_bt_failures *failures, uint32_t index, ms_bt_code co
     if (failures->count > 0) {
         const struct ms_bt_failure *before = &failures->list[failures->count - 1];
         failure.text_at = before->text_at;
-        last = ms_str_make(failures->texts.ptr + before->text_at, before->text_bytes);
+        last = text_of(failures, before);
     }
     if (failures->count == 0 || !ms_str_equals(last, text)) {
         failure.text_at = (uint32_t)failures->texts.bytes;
@@ -78,7 +86,6 @@ uint32_t msi_failures_get(const ms_bt_failures *failures, uint32_t i, ms_bt_stat
     MS_ASSERT(i < failures->count);
     const struct ms_bt_failure *failure = &failures->list[i];
     ms_bt_status_clear(status_out);
-    ms_bt_status_set_text(status_out, failure->code,
-                          ms_str_make(failures->texts.ptr + failure->text_at, failure->text_bytes));
+    ms_bt_status_set_text(status_out, failure->code, text_of(failures, failure));
     return failure->index;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReadRows over gRPC. The first request is the caller's own; each later one asks for the rows behind
- * the last that was completed or reported as scanned, and for what is left of the limit. When
- * nothing is left, a failure is no failure any more.
+ * ReadRows over gRPC. The first request is the caller's own; each later one asks for the rows
+ * behind the last that was completed or reported as scanned, and for what is left of the limit.
+ * When nothing is left, a failure is no failure any more.
  */
-/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
+/* tidy: no-unit-test: tests/conformance runs each case of it over a scripted server */
 #include "base/memory.h"
 #include "bigtable/client/client_priv.h"
 #include "bigtable/client/grpc_stream.h"

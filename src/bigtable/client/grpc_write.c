@@ -4,7 +4,7 @@
  * way that passes are sent again, alone and in order, unless doing them twice would matter. An
  * attempt that broke off gives its own failure to the entries that had no answer.
  */
-/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
+/* tidy: no-unit-test: tests/conformance runs each case of it over a scripted server */
 #include "base/memory.h"
 #include "bigtable/client/grpc_priv.h"
 #include "bigtable/wire/mutate_rows.h"
@@ -98,9 +98,12 @@ static ms_bt_code message(msi_op *op, ms_str bytes, ms_bt_status *bt)
     return MS_BT_OK;
 }
 
+/* What failed with the whole request is also repeated where the server says when to come back. */
 static bool may_repeat(const msi_op *op, const entry_state *entry)
 {
-    return !entry->is_once && msi_retry_is_retryable(&op->class_of->policy, entry->code);
+    bool is_asked_back = !entry->is_answered && op->retry_delay_ns >= 0;
+    return !entry->is_once &&
+           (is_asked_back || msi_retry_is_retryable(&op->class_of->policy, entry->code));
 }
 
 /* Gives each entry its outcome and keeps those to send again. */

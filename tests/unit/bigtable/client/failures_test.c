@@ -30,10 +30,31 @@ static void failures_keep_their_own_words(void **state)
     fake_destroy(f);
 }
 
+static void failures_without_words_are_failures_too(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_bt_mutate_rows call;
+    fake *f = fake_create(NULL);
+    ms_bt_mutate_rows_init(&call, &f->mailbox, NULL, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_ok(ms_bt_failures_add(&call.failures, i, MS_BT_NOT_FOUND, (ms_str){NULL, 0}, &st));
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        ms_bt_status bt = {0};
+        assert_int_equal(ms_bt_mutate_rows_failure(&call, i, &bt), i);
+        assert_int_equal(bt.code, MS_BT_NOT_FOUND);
+        assert_string_equal(bt.text, "");
+    }
+    ms_bt_mutate_rows_release(&call);
+    fake_destroy(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_keep_their_own_words),
+        cmocka_unit_test(failures_without_words_are_failures_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
