@@ -1122,10 +1122,29 @@ __attribute__((unused)) static ms_rc fake_run(fake_engine *engine, const fake_pl
     return rc;
 }
 
-/* A new directory beside the program that runs, which is where ctest starts it. */
+/* Where the directories of all tests of the program are, also those of a test that fails. */
+static char fake_root[64];
+static pid_t fake_root_owner; /* not a process that a test forks */
+
+static void fake_remove_root(void)
+{
+    ms_status st = {0};
+    if (getpid() == fake_root_owner && ms_dir_remove(fake_root, &st) != MS_OK) {
+        fprintf(stderr, "%s: %s\n", st.message, st.detail);
+    }
+}
+
+/* A new directory, which goes with the world. */
 __attribute__((unused)) static ms_str fake_dir(fake_world *world)
 {
-    char name[] = "./runtime-test-XXXXXX";
+    if (fake_root_owner == 0) {
+        snprintf(fake_root, sizeof(fake_root), "/tmp/millstream_test_XXXXXX");
+        assert_non_null(mkdtemp(fake_root));
+        fake_root_owner = getpid();
+        assert_int_equal(atexit(fake_remove_root), 0);
+    }
+    char name[96];
+    snprintf(name, sizeof(name), "%s/XXXXXX", fake_root);
     assert_non_null(mkdtemp(name));
     ms_str dir = ms_arena_copy_str(&world->arena, ms_str_cstr(name));
     assert_true(world->dir_count < FAKE_DIRS_MAX);
