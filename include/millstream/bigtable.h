@@ -123,7 +123,7 @@ MS_API ms_rc ms_bigtable_count(ms_session *session, ms_str path, uint64_t *rows_
 /* The embedded Bigtable over gRPC. */
 typedef struct ms_bigtable_server ms_bigtable_server;
 
-/* Start from a zeroed struct with struct_bytes set. Texts end in NUL and are borrowed for the call. */
+/* Start from a zeroed struct with struct_bytes set. Texts end in NUL, borrowed for the call. */
 typedef struct ms_bigtable_serve_options {
     size_t struct_bytes;
     const char *listen;   /* HOST:PORT; NULL: 127.0.0.1:8086; port 0: any free one */

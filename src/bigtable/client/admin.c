@@ -2,6 +2,7 @@
 /*
  * Calls on tables and app profiles: submission only, since the transport does the work.
  */
+/* tidy: no-unit-test: the tests of the store make these calls, in process and over gRPC */
 #include "bigtable/client/admin.h"
 
 #include "bigtable/client/client_priv.h"

@@ -41,7 +41,8 @@ typedef struct ms_bt_family_change {
  *   drop_table        in: name                     FAILED_PRECONDITION when it is protected
  *   drop_rows         in: name, key                rows whose key begins so; empty: all rows
  *   split_tablet      in: name, key                a tablet then begins at key; out: count
- *   merge_tablets     in: name, key                the tablet that begins at key joins the one before
+ *   merge_tablets     in: name, key                the tablet that begins at key joins the one
+ *                                                  before; out: count
  *   collect_garbage   in: name                     out: count of cells collected
  *
  * An instance that holds no table does not exist: NOT_FOUND.

@@ -3,6 +3,7 @@
  * Reads of changes: as read.c, one page filled ahead of the one that the consumer holds. All states
  * change on the consumer's thread.
  */
+/* tidy: no-unit-test: the tests of the store make these calls, in process and over gRPC */
 #include "bigtable/client/change.h"
 
 #include "base/memory.h"

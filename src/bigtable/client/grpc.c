@@ -3,9 +3,10 @@
  * The gRPC transport: its channels, and which file carries which call.
  */
 /* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
-#include "bigtable/client/grpc_priv.h"
+#include "bigtable/client/grpc.h"
 
 #include "base/memory.h"
+#include "bigtable/client/grpc_priv.h"
 #include "bigtable/wire/header.h"
 
 #define FEATURES                                                                                   \

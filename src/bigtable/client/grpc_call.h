@@ -10,8 +10,8 @@
 #include "bigtable/client/grpc_priv.h"
 #include "bigtable/wire/pb.h"
 
-/* Calls that look are repeated, those that change something are not: after a failure of theirs nobody
- * knows whether they were carried out. */
+/* Calls that look are repeated, those that change something are not: after a failure of theirs
+ * nobody knows whether they were carried out. */
 #define MSI_SECOND_NS INT64_C(1000000000)
 #define MSI_LOOKING_POLICY                                                                         \
     {                                                                                              \

@@ -173,7 +173,7 @@ static void read_details(msi_op *op, ms_str details)
     ms_arena_release(&arena);
 }
 
-/* Who is on the other side: in the headers, or in the trailers of an answer that has nothing else. */
+/* Who is on the other side: in the headers, or in the trailers of an answer without messages. */
 static void note_server(msi_op *op, ms_grpc_metadata metadata)
 {
     ms_str version;

@@ -43,8 +43,8 @@ typedef struct msi_op_class {
     /* A message of the answer. A failure ends the attempt with it. */
     ms_bt_code (*message)(msi_op *op, ms_str message, ms_bt_status *bt);
 
-    /* The attempt is over; op->status has its end. NULL: OK finishes, a failure asks to be repeated.
-     * Called before the rules of retry, which have the last word on AGAIN. */
+    /* The attempt is over; op->status has its end. NULL: OK finishes, a failure asks to be
+     * repeated. Called before the rules of retry, which have the last word on AGAIN. */
     msi_op_next (*end)(msi_op *op);
 
     /* The operation is over, op->status is final: hands the outcome over. The last call. */

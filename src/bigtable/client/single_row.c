@@ -2,6 +2,7 @@
 /*
  * Calls on one row: submission only. They count as one mutation each for flow control.
  */
+/* tidy: no-unit-test: the tests of the store make these calls, in process and over gRPC */
 #include "bigtable/client/single_row.h"
 
 #include "bigtable/client/client_priv.h"

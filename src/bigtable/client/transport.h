@@ -133,7 +133,7 @@ struct ms_bt_attempt {
 
     /* Set by the transport before ms_bt_attempt_finish. */
     ms_bt_status status; /* failed: the page is ignored, and no other fill follows */
-    ms_str large_row;    /* failed because of this row, which is too large; lives until read_close */
+    ms_str large_row;    /* failed because this row is too large; lives until read_close */
     bool is_at_end;      /* no other fill follows; the page counts */
     ms_bt_read_stats stats;
 

@@ -71,7 +71,7 @@ static void close_rows(rows_call *handler, const ms_bt_status *outcome)
     }
 }
 
-/* Tells how far the read has come when its page has no rows: clients want each key behind the last. */
+/* Tells how far the read has come when its page has no rows: each key is behind the last. */
 static ms_rc send_scanned(rows_call *handler, ms_status *st)
 {
     ms_str scanned = ms_bt_page_scanned(handler->page);

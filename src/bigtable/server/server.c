@@ -3,11 +3,12 @@
  * Life of the server, the way from a path to its handler, and the ends of calls.
  */
 /* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
-#include "bigtable/server/server_priv.h"
+#include "bigtable/server/server.h"
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "bigtable/model/profile.h"
+#include "bigtable/server/server_priv.h"
 #include "bigtable/wire/header.h"
 #include "bigtable/wire/rpc_status.h"
 #include "millstream/version.h"

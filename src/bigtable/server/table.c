@@ -266,16 +266,24 @@ static void drop_row_range(msi_call *call, ms_str message)
     submit(handler, ms_bt_client_drop_rows);
 }
 
-/* One change of a list; false when it says nothing. */
+/* Values of the oneof, whose names are too long to read. */
+#define MOD(value)                                                                                 \
+    GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD##value
+#define MOD_PREFIX _GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD
+#define JOIN_AGAIN(a, b) a##b
+#define JOIN(a, b) JOIN_AGAIN(a, b)
+#define MOD_IS_INT JOIN(MOD_PREFIX, __CASE_IS_INT_SIZE)
+
+/* One change of a list; INVALID_ARGUMENT when it says nothing. */
 static ms_bt_code read_modification(const ms_pb_modify_column_families_request_modification *in,
                                     ms_arena *arena, ms_bt_family_change *change, ms_bt_status *bt)
 {
     ms_str name = ms_wire_text_view(in->id);
     switch (in->mod_case) {
-    case GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD_CREATE:
+    case MOD(_CREATE):
         change->kind = MS_BT_FAMILY_CREATE;
         return ms_wire_family_from_pb(name, in->create, arena, &change->family, bt);
-    case GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD_UPDATE:
+    case MOD(_UPDATE):
         change->kind = MS_BT_FAMILY_UPDATE;
         for (size_t i = 0; in->update_mask != NULL && i < in->update_mask->n_paths; i++) {
             if (strcmp(in->update_mask->paths[i], "gc_rule") != 0) {
@@ -286,15 +294,15 @@ static ms_bt_code read_modification(const ms_pb_modify_column_families_request_m
             }
         }
         return ms_wire_family_from_pb(name, in->update, arena, &change->family, bt);
-    case GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD_DROP:
+    case MOD(_DROP):
         change->kind = MS_BT_FAMILY_DROP;
         change->family.name = name;
         if (in->drop) {
             return MS_BT_OK;
         }
         break;
-    case GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD__NOT_SET:
-    case _GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD__CASE_IS_INT_SIZE:
+    case MOD(__NOT_SET):
+    case MOD_IS_INT:
         break;
     }
     return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,

@@ -10,7 +10,7 @@
 
 #include "bigtable/client/client.h"
 
-/* What a table says of where it is; empty texts: nothing, the session decides. At most one is set. */
+/* What a table says of where it is; at most one is set. Empty: the session decides. */
 typedef struct ms_bigtable_place {
     ms_str emulator_endpoint; /* "host:port" */
     ms_str key_file;          /* of a service account, for Cloud */

@@ -73,9 +73,10 @@ def creating_again_is_already_exists():
 @case
 def bulk_write():
     rows = []
+    moment = datetime.datetime.fromtimestamp(1000, datetime.timezone.utc)
     for i in range(2000):
         row = table.direct_row(b"row-%05d" % i)
-        row.set_cell("cf", b"n", b"%d" % i, timestamp=datetime.datetime.fromtimestamp(1000, datetime.timezone.utc))
+        row.set_cell("cf", b"n", b"%d" % i, timestamp=moment)
         row.set_cell("other", b"even", b"yes" if i % 2 == 0 else b"no")
         rows.append(row)
     for start in range(0, len(rows), 500):
@@ -122,8 +123,11 @@ def filters():
         [
             row_filters.ValueRangeFilter(b"1999", b"1999"),
             row_filters.RowFilterChain(
-                [row_filters.ColumnRangeFilter("cf", b"n", b"n"), row_filters.ExactValueFilter(b"5"),
-                 row_filters.ApplyLabelFilter("five")]
+                [
+                    row_filters.ColumnRangeFilter("cf", b"n", b"n"),
+                    row_filters.ExactValueFilter(b"5"),
+                    row_filters.ApplyLabelFilter("five"),
+                ]
             ),
         ]
     )
