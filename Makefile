@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A thin front over CMake presets and the scripts under tools/. "make help" lists the targets.
 JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
 RELEASE = build/release
 DEV = build/dev
 
@@ -34,7 +35,7 @@ bench: build ## ratios against the yardsticks, in one run
 	@cmake --build --preset release -j $(JOBS) --target benches >/dev/null && tests/bench/run.sh
 
 fuzz: deps ## each fuzz target for FUZZ_SECONDS (default 60)
-	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && tests/fuzz/run.sh
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh build/fuzz
 
 nightly: test ## larger counts of everything random
 	@MS_NIGHTLY=1 tools/run_tests.sh && $(MAKE) fuzz FUZZ_SECONDS=600
