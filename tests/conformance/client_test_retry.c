@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is the same for every method that is repeated: routing cookies, RetryInfo, backoff,
- * deadlines and giving up. Each rule runs over each method. Times are lower bounds only, so a busy machine
- * does not matter.
+ * deadlines and giving up. Each rule runs over each method. Times are lower bounds only, so a busy
+ * machine does not matter.
  */
 #include "client_testing.h"
 
