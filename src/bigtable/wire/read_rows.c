@@ -32,10 +32,12 @@
 
 void ms_wire_rows_writer_init(ms_wire_rows_writer *writer, const ms_wire_rows_options *options)
 {
-    static const ms_wire_rows_options none = {0, 0};
+    static const ms_wire_rows_options none = {0, 0, 0};
     const ms_wire_rows_options *o = options == NULL ? &none : options;
     *writer = (ms_wire_rows_writer){
         .message_bytes = o->message_bytes == 0 ? MS_WIRE_ROWS_MESSAGE_BYTES : o->message_bytes,
+        .message_bytes_max =
+            o->message_bytes_max == 0 ? MS_WIRE_ROWS_MESSAGE_BYTES_MAX : o->message_bytes_max,
         .piece_bytes = o->piece_bytes == 0 ? SIZE_MAX : o->piece_bytes,
     };
 }
@@ -172,6 +174,16 @@ static void advance(ms_wire_rows_writer *writer, const chunk *c)
     }
 }
 
+/* Whether a message of so many bytes may end at the writer's place. */
+static bool may_end(const ms_wire_rows_writer *writer, size_t bytes)
+{
+    if (writer->value_at != 0) {
+        return false;
+    }
+    return writer->cell == 0 ? ms_wire_rows_writer_is_done(writer) || bytes >= writer->message_bytes
+                             : bytes >= writer->message_bytes_max;
+}
+
 ms_rc ms_wire_rows_writer_next(ms_wire_rows_writer *writer, ms_buf *buf, ms_status *st)
 {
     MS_ASSERT(!ms_wire_rows_writer_is_done(writer));
@@ -188,7 +200,7 @@ ms_rc ms_wire_rows_writer_next(ms_wire_rows_writer *writer, ms_buf *buf, ms_stat
         at = put_chunk(at, &c);
         buf->bytes = (size_t)(at - buf->ptr);
         advance(writer, &c);
-    } while (!ms_wire_rows_writer_is_done(writer) && buf->bytes - start < writer->message_bytes);
+    } while (!may_end(writer, buf->bytes - start));
     return MS_OK;
 }
 

@@ -4,10 +4,12 @@
  * that suits HTTP/2 and every client. A chunk leaves out the key, the family and the qualifier
  * when they are those of the chunk before; commit_row is on the last chunk of a row.
  *
- * What clients want beyond the protocol: the first chunk of each message has a key (Google's Python
- * client compares it with the last row), and a chunk that goes on with a value has none (the Go
- * client refuses it). Both hold as long as no message begins inside a value. So values are not cut
- * by default, and a message with a very long one is as long as that; all official clients take it.
+ * What clients want beyond the protocol: a message ends with a row. Google's Go client refuses one
+ * that ends inside a row, and its Python client takes the first chunk of a message for the first of
+ * a row. So a row is one message's, up to a size that only a row near the largest has; that one is
+ * cut between two cells, and its key said again, which all but Go's client take. Values are not cut
+ * by default. A client must take messages as long as the rows it reads: official clients do, but
+ * those of Python and Go have gRPC's limit of 4 MiB where they were pointed to an emulator.
  *
  *     ms_wire_rows_writer writer;
  *     ms_wire_rows_writer_init(&writer, NULL);
@@ -25,16 +27,22 @@
 #include "bigtable/model/page.h"
 #include "bigtable/wire/scan.h"
 
-#define MS_WIRE_ROWS_MESSAGE_BYTES (64u << 10) /* a message ends with the chunk that reaches this */
+#define MS_WIRE_ROWS_MESSAGE_BYTES (64u << 10) /* a message ends with the row that reaches this */
+
+/* Inside a row it ends with the cell that reaches this: with the longest value it is below what
+ * clients take at most, MS_WIRE_MESSAGE_BYTES. */
+#define MS_WIRE_ROWS_MESSAGE_BYTES_MAX (150u << 20)
 
 typedef struct ms_wire_rows_options {
-    size_t message_bytes; /* 0: the default above */
-    size_t piece_bytes;   /* longer values are cut in pieces of this; 0: none is */
+    size_t message_bytes;     /* 0: the default above */
+    size_t message_bytes_max; /* 0: the default above */
+    size_t piece_bytes;       /* longer values are cut in pieces of this; 0: none is */
 } ms_wire_rows_options;
 
 /* Fields are private. */
 typedef struct ms_wire_rows_writer {
     size_t message_bytes;
+    size_t message_bytes_max;
     size_t piece_bytes;
     const ms_bt_page *page;
     uint32_t row;      /* the next chunk is of this row, */

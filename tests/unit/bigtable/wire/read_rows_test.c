@@ -103,39 +103,80 @@ static void a_long_value_is_cut_in_pieces(void **state)
     assert_true(c[3]->qualifier == NULL && c[3]->commit_row);
 }
 
-static void a_message_ends_with_the_chunk_that_fills_it(void **state)
+/* Rows of the given number of cells, each of some 120 bytes in a message. */
+static void put_rows(unsigned rows, unsigned cells)
 {
-    (void)state;
     char value[100];
     memset(value, 'v', sizeof(value));
-    begin_row("a");
-    for (int i = 0; i < 10; i++) {
-        cell(0, "q", 1000, ms_str_make(value, sizeof(value)));
+    for (unsigned r = 0; r < rows; r++) {
+        char key[2] = {(char)('a' + r), '\0'};
+        begin_row(key);
+        for (unsigned i = 0; i < cells; i++) {
+            cell(0, "q", 1000, ms_str_make(value, sizeof(value)));
+        }
     }
-    const ms_wire_rows_options options = {.message_bytes = 250, .piece_bytes = 0};
+}
+
+/* Of each message the number of chunks, which begin with a key; the number of messages. */
+static unsigned count_chunks(const ms_wire_rows_options *options, size_t *chunks, unsigned max)
+{
     ms_wire_rows_writer writer;
-    ms_wire_rows_writer_init(&writer, &options);
+    ms_wire_rows_writer_init(&writer, options);
     ms_wire_rows_writer_begin(&writer, &page);
-    size_t chunks = 0;
     unsigned messages = 0;
     while (!ms_wire_rows_writer_is_done(&writer)) {
         const ms_pb_read_rows_response *message = next_message(&writer);
-        assert_true(buf.bytes < 250 + 150);
-        assert_true(buf.bytes >= 250 || ms_wire_rows_writer_is_done(&writer));
-        chunks += message->n_chunks;
-        messages++;
+        assert_int_equal(message->chunks[0]->row_key.len, 1);
+        assert_int_equal(message->chunks[0]->timestamp_micros, 1000);
+        assert_true(messages < max);
+        chunks[messages++] = message->n_chunks;
     }
-    assert_int_equal(chunks, 10);
-    assert_int_equal(messages, 4);
+    return messages;
 }
 
-static void messages_are_of_a_size_that_suits_http2(void **state)
+static void a_message_ends_with_the_row_that_fills_it(void **state)
+{
+    (void)state;
+    size_t chunks[4];
+    put_rows(5, 2);
+    const ms_wire_rows_options options = {.message_bytes = 300};
+    assert_int_equal(count_chunks(&options, chunks, 4), 3);
+    assert_int_equal(chunks[0], 4);
+    assert_int_equal(chunks[1], 4);
+    assert_int_equal(chunks[2], 2);
+}
+
+static void a_row_is_not_spread_over_messages(void **state)
+{
+    (void)state;
+    size_t chunks[4];
+    put_rows(2, 1000);
+    assert_int_equal(count_chunks(NULL, chunks, 4), 2);
+    assert_int_equal(chunks[0], 1000);
+    assert_int_equal(chunks[1], 1000);
+}
+
+static void a_row_of_enormous_size_is_cut_between_cells(void **state)
+{
+    (void)state;
+    size_t chunks[8];
+    put_rows(1, 10);
+    const ms_wire_rows_options options = {
+        .message_bytes = 100, .message_bytes_max = 300, .piece_bytes = 60};
+    unsigned messages = count_chunks(&options, chunks, 8);
+    assert_int_equal(messages, 4);
+    assert_int_equal(chunks[0], 6); /* three cells of two pieces */
+    assert_int_equal(chunks[3], 2);
+}
+
+static void rows_share_messages_of_a_size_that_suits_http2(void **state)
 {
     (void)state;
     size_t bytes = 10u << 10;
     char *value = ms_arena_calloc(&arena, bytes, 1, 1);
-    begin_row("a");
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 100; i++) {
+        char key[2] = {(char)(1 + i), '\0'};
+        begin_row(key);
         cell(0, "q", 1000, ms_str_make(value, bytes));
     }
     ms_wire_rows_writer writer;
@@ -148,33 +189,6 @@ static void messages_are_of_a_size_that_suits_http2(void **state)
     }
 }
 
-/* The Python client wants the first, the Go client the second. */
-static void every_message_begins_with_a_key_and_a_cell(void **state)
-{
-    (void)state;
-    size_t bytes = 5u << 20;
-    char *value = ms_arena_calloc(&arena, bytes, 1, 1);
-    begin_row("a");
-    cell(0, "q", 1000, ms_str_make(value, bytes));
-    cell(0, "q", 500, ms_str_make(value, 1000));
-    cell(0, "r", 500, ms_str_make(value, bytes));
-    begin_row("b");
-    cell(0, "q", 1000, ms_str_make(value, bytes));
-    ms_wire_rows_writer writer;
-    ms_wire_rows_writer_init(&writer, NULL);
-    ms_wire_rows_writer_begin(&writer, &page);
-    unsigned messages = 0;
-    while (!ms_wire_rows_writer_is_done(&writer)) {
-        const ms_pb_read_rows_response *message = next_message(&writer);
-        assert_int_equal(message->chunks[0]->row_key.len, 1);
-        for (size_t i = 0; i < message->n_chunks; i++) {
-            assert_int_equal(message->chunks[i]->value_size, 0);
-        }
-        messages++;
-    }
-    assert_int_equal(messages, 3);
-}
-
 static void random_pages_are_written_as_protobuf_writes_them(void **state)
 {
     (void)state;
@@ -183,6 +197,7 @@ static void random_pages_are_written_as_protobuf_writes_them(void **state)
         ms_bt_page_reset(&page, SIZE_MAX);
         pick_page(&c, wire_pick(&c, 20), &page);
         const ms_wire_rows_options options = {.message_bytes = 1 + wire_pick(&c, 250),
+                                              .message_bytes_max = 1 + wire_pick(&c, 500),
                                               .piece_bytes = 1 + wire_pick(&c, 200)};
         ms_wire_rows_writer writer;
         naive_rows n;
@@ -260,9 +275,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_repeats_is_left_out),
         TEST(a_long_value_is_cut_in_pieces),
-        TEST(a_message_ends_with_the_chunk_that_fills_it),
-        TEST(messages_are_of_a_size_that_suits_http2),
-        TEST(every_message_begins_with_a_key_and_a_cell),
+        TEST(a_message_ends_with_the_row_that_fills_it),
+        TEST(a_row_is_not_spread_over_messages),
+        TEST(a_row_of_enormous_size_is_cut_between_cells),
+        TEST(rows_share_messages_of_a_size_that_suits_http2),
         TEST(random_pages_are_written_as_protobuf_writes_them),
         TEST(a_full_buffer_takes_no_message),
         TEST(a_scanned_key_goes_alone),
