@@ -341,6 +341,33 @@ static void a_slow_reader_loses_nothing_to_a_failure(void **state)
     rig_close(&it);
 }
 
+/* More failures than attempts are allowed, but each attempt came further: by a row, resp. only by
+ * what the server says that it has looked at. */
+static void attempts_that_come_further_do_not_count(void **state)
+{
+    (void)state;
+    enum { FAILURES = 12 };
+    for (int has_rows = 0; has_rows <= 1; has_rows++) {
+        rig it;
+        rig_init(&it);
+        mock_answer script[FAILURES + 1] = {{.code = MS_BT_OK}};
+        for (int i = 0; i < FAILURES; i++) {
+            const char key[] = {(char)('a' + i), '\0'};
+            const char *kept = ms_wire_text(&it.arena, ms_str_cstr(key));
+            script[i] = (mock_answer){
+                .messages = {has_rows ? rows_message(&it, kept) : scanned_message(&it, kept)},
+                .code = MS_BT_UNAVAILABLE};
+        }
+        script[FAILURES] = (mock_answer){.code = MS_BT_OK};
+        rig_open(&it, script, FAILURES + 1);
+        assert_string_equal(read_all(&it, &(ms_bt_read_options){.table = table}),
+                            has_rows ? "a b c d e f g h i j k l | OK" : "| OK");
+        assert_int_equal(mock_request_count(it.server), FAILURES + 1);
+        assert_string_equal(describe_read(&it, mock_request_at(it.server, FAILURES)), "(l,*)");
+        rig_close(&it);
+    }
+}
+
 static void a_read_goes_on_when_its_connection_is_closed(void **state)
 {
     (void)state;
@@ -437,6 +464,7 @@ int main(void)
         cmocka_unit_test(all_features_are_announced_where_that_is_wanted),
         cmocka_unit_test(a_row_may_be_committed_by_a_later_chunk),
         cmocka_unit_test(a_slow_reader_loses_nothing_to_a_failure),
+        cmocka_unit_test(attempts_that_come_further_do_not_count),
         cmocka_unit_test(a_read_goes_on_when_its_connection_is_closed),
         cmocka_unit_test(reads_at_the_same_time_get_each_its_own_rows),
         cmocka_unit_test(a_read_that_is_closed_gives_up_its_call),

@@ -19,7 +19,7 @@ typedef struct rows_read {
     ms_bt_attempt *attempt; /* only while a fill is outstanding */
     ms_bt_read_options options;
     ms_wire_rows_merger merger;
-    uint64_t rows_before; /* completed before this attempt began */
+    ms_buf last_before; /* the last key when this attempt began; empty: none */
 } rows_read;
 
 /* What is left to ask for. */
@@ -77,6 +77,26 @@ static bool is_limit_reached(const rows_read *rows)
     return limit > 0 && rows->merger.rows >= (uint64_t)limit;
 }
 
+/* Progress: a row, or only word of rows that a filter dropped. */
+
+static ms_bt_code note_last(rows_read *rows, ms_bt_status *bt)
+{
+    ms_status st = {0};
+    ms_str last = {NULL, 0};
+    (void)ms_wire_rows_merger_last_key(&rows->merger, &last);
+    ms_buf_reset(&rows->last_before);
+    return ms_buf_append(&rows->last_before, last, &st) == MS_OK
+               ? MS_BT_OK
+               : ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
+}
+
+static bool has_come_further(const rows_read *rows)
+{
+    ms_str last;
+    return ms_wire_rows_merger_last_key(&rows->merger, &last) &&
+           !ms_str_equals(last, ms_buf_view(&rows->last_before));
+}
+
 /* The class of the operation. */
 
 static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
@@ -108,8 +128,7 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
         return ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
     }
     msi_bt_stream_restart(&rows->stream);
-    rows->rows_before = rows->merger.rows;
-    return MS_BT_OK;
+    return note_last(rows, bt);
 }
 
 static msi_op_next end(msi_op *op)
@@ -122,7 +141,7 @@ static msi_op_next end(msi_op *op)
         /* A part of a row is in the page only while one is wanted. */
         ms_wire_rows_merger_restart(&rows->merger, rows->attempt->page);
     }
-    if (rows->merger.rows > rows->rows_before) {
+    if (has_come_further(rows)) {
         msi_retry_progress(&op->retry);
     }
     ms_arena arena;
@@ -206,6 +225,7 @@ static void destroy(msi_bt_stream *stream)
 {
     rows_read *rows = (rows_read *)(void *)stream;
     ms_wire_rows_merger_release(&rows->merger);
+    ms_buf_release(&rows->last_before);
     msi_bt_stream_release(stream);
     ms_mem_free(rows);
 }
@@ -232,6 +252,7 @@ void msi_grpc_read_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
     msi_op_set_table(op, &opened->options.table, opened->options.app_profile);
     msi_bt_stream_init(&opened->stream, &rows_stream);
     ms_wire_rows_merger_init(&opened->merger, attempt->options->is_reversed);
+    ms_buf_init(&opened->last_before, MS_GRPC_MESSAGE_BYTES_DEFAULT);
     opened->attempt = attempt;
     attempt->transport_data = opened;
 }
