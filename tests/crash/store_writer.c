@@ -24,7 +24,7 @@
  * With TOKENS, a file that one check leaves for the next, check follows the change stream from
  * where the check before it ended (at first from START) to now: every batch since then must be in
  * it, each row once and the batches in order by their counter, whether kills, splits or merges came
- * between; and what it says of the counter must be what the table holds. It then prints "changes N".
+ * between; and what it says of the counter must be what the table holds. Then comes "changes N".
  *
  * Both exit with 1 and a sentence on standard error when something is wrong.
  */

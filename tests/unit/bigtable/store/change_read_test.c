@@ -899,6 +899,38 @@ static void changes_are_read_only_up_to_the_safe_time(void **state)
     stream_close(&now);
 }
 
+/* Without heartbeats, a reader that overheard a commit would wait for ever. */
+static void a_commit_while_a_reader_looks_is_not_missed(void **state)
+{
+    timed *t = *state;
+    fixture *f = &t->f;
+    ms_status st = {0};
+    create_stream_table(f, NULL, 0);
+    stream s = stream_open(f, &(ms_bt_change_options){.heartbeat_ms = INT64_MAX});
+    ms_bt_mutation_batch batch;
+    ms_bt_mutation_batch_init(&batch, 1u << 16);
+    uint16_t family = 0;
+    assert_ok(ms_bt_mutation_batch_family(&batch, ms_str_lit("f"), &family, &st));
+    assert_ok(ms_bt_mutation_batch_begin_row(&batch, ms_str_lit("a"), &st));
+    assert_ok(
+        ms_bt_mutation_batch_set_cell(&batch, family, ms_str_lit("q"), 0, ms_str_lit("v"), &st));
+    ms_bt_mutation_batch_end_row(&batch);
+    ms_bt_mutate_rows call;
+    ms_bt_mutate_rows_init(&call, &f->mailbox, done_nothing, NULL);
+    call.table = &f->table;
+    call.batch = &batch;
+    for (int i = 0; i < 3000; i++) {
+        /* The reader looks for more while the commit is made. */
+        ms_bt_client_mutate_rows(f->client, &call);
+        assert_changes(&s, 1, "a{f:q@0=v}");
+        ms_bt_call_wait(&call.call, &f->parker);
+        assert_bt(&call.call.status, MS_BT_OK);
+    }
+    ms_bt_mutate_rows_release(&call);
+    ms_bt_mutation_batch_release(&batch);
+    stream_close(&s);
+}
+
 static void a_canceled_reader_comes_back(void **state)
 {
     timed *t = *state;
@@ -974,6 +1006,7 @@ int main(void)
         TEST(a_dropped_table_ends_its_readers),
         TEST(dropped_rows_are_said),
         TEST(changes_are_read_only_up_to_the_safe_time),
+        TEST(a_commit_while_a_reader_looks_is_not_missed),
         TEST(a_canceled_reader_comes_back),
         TEST(many_waiting_readers_hold_no_thread),
     };
