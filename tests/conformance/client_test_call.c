@@ -298,6 +298,62 @@ static void samples_of_an_attempt_that_failed_are_forgotten(void **state)
 
 /* Giving up. */
 
+/* The server may have carried it out, so it is not sent over the next connection. */
+static void a_call_on_a_row_fails_with_its_connection(void **state)
+{
+    (void)state;
+    rig it;
+    rig_init(&it);
+    mock_answer script[] = {{.is_silent = true}};
+    rig_open(&it, script, 1);
+    ms_bt_read_modify_write modify;
+    ms_bt_read_modify_write_init(&modify, &it.mailbox, done_nothing, NULL);
+    modify.table = &table;
+    modify.row_key = ms_str_lit("r");
+    modify.rules = &append_rule;
+    modify.rule_count = 1;
+    ms_bt_client_read_modify_write(it.client, &modify);
+    mock_wait_requests(it.server, 1);
+    mock_break_connections(it.server);
+    ms_bt_call_wait(&modify.call, &it.parker);
+    assert_int_equal(modify.call.status.code, MS_BT_UNAVAILABLE);
+    assert_int_equal(mock_request_count(it.server), 1);
+    ms_bt_read_modify_write_release(&modify);
+    rig_close(&it);
+}
+
+static void samples_at_the_same_time_get_each_its_own_answer(void **state)
+{
+    (void)state;
+    enum { CALLS = 3 };
+    static const char *const profiles[CALLS] = {"pa", "pb", "pc"};
+    rig it;
+    rig_init(&it);
+    mock_answer script[CALLS];
+    ms_bt_sample_row_keys calls[CALLS];
+    for (int i = 0; i < CALLS; i++) {
+        script[i] = (mock_answer){.when = ms_str_cstr(profiles[i]),
+                                  .messages = {sample_message(&it, profiles[i], i)}};
+    }
+    rig_open(&it, script, CALLS);
+    mock_gather(it.server, CALLS);
+    for (int i = 0; i < CALLS; i++) {
+        ms_bt_sample_row_keys_init(&calls[i], &it.mailbox, done_nothing, NULL);
+        calls[i].table = &table;
+        calls[i].call.app_profile = ms_str_cstr(profiles[i]);
+        ms_bt_client_sample_row_keys(it.client, &calls[i]);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        ms_bt_call_wait(&calls[i].call, &it.parker);
+        assert_int_equal(calls[i].call.status.code, MS_BT_OK);
+        assert_int_equal(calls[i].sample_count, 1);
+        assert_str_equal(calls[i].samples[0].key, profiles[i]);
+        ms_bt_sample_row_keys_release(&calls[i]);
+    }
+    assert_int_equal(mock_request_count(it.server), CALLS);
+    rig_close(&it);
+}
+
 static void calls_in_flight_can_be_given_up(void **state)
 {
     (void)state;
@@ -343,6 +399,8 @@ int main(void)
         cmocka_unit_test(samples_carry_their_headers_and_ask_for_the_table_only),
         cmocka_unit_test(samples_need_not_end_with_the_empty_key),
         cmocka_unit_test(samples_of_an_attempt_that_failed_are_forgotten),
+        cmocka_unit_test(a_call_on_a_row_fails_with_its_connection),
+        cmocka_unit_test(samples_at_the_same_time_get_each_its_own_answer),
         cmocka_unit_test(calls_in_flight_can_be_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

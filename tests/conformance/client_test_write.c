@@ -250,6 +250,29 @@ static void a_deadline_ends_only_entries_without_an_answer(void **state)
     rig_close(&it);
 }
 
+/* Nobody knows what became of the entries, and writing them twice does no harm. */
+static void a_write_goes_on_when_its_connection_is_closed(void **state)
+{
+    (void)state;
+    rig it;
+    rig_init(&it);
+    mock_answer script[] = {{.is_silent = true},
+                            {.messages = {entries_message(&it, (int[]){OK_, OK_, NO_ANSWER})}}};
+    rig_open(&it, script, 2);
+    write_call write;
+    write_init(&it, &write, "a b");
+    ms_bt_client_mutate_rows(it.client, &write.call);
+    mock_wait_requests(it.server, 1);
+    mock_break_connections(it.server);
+    ms_bt_call_wait(&write.call.call, &it.parker);
+    assert_int_equal(write.call.call.status.code, MS_BT_OK);
+    assert_string_equal(describe_failures(&it, &write.call), "");
+    assert_int_equal(mock_request_count(it.server), 2);
+    assert_string_equal(describe_write(&it, mock_request_at(it.server, 1)), "a b");
+    write_release(&write);
+    rig_close(&it);
+}
+
 static void writes_in_flight_can_be_given_up(void **state)
 {
     (void)state;
@@ -313,6 +336,7 @@ int main(void)
         cmocka_unit_test(mutate_row_sends_any_key_and_all_its_mutations),
         cmocka_unit_test(mutate_row_with_a_time_of_the_servers_is_not_repeated),
         cmocka_unit_test(a_deadline_ends_only_entries_without_an_answer),
+        cmocka_unit_test(a_write_goes_on_when_its_connection_is_closed),
         cmocka_unit_test(writes_in_flight_can_be_given_up),
         cmocka_unit_test(writes_at_the_same_time_get_each_its_own_outcome),
     };
