@@ -260,7 +260,8 @@ func (f *fixture) deletes() {
 }
 
 func (f *fixture) largeValues() {
-	value := []byte(strings.Repeat("0123456789abcdef", 320000))
+	// With an emulator this client takes messages of at most 4 MiB, and a row is one message.
+	value := []byte(strings.Repeat("0123456789abcdef", 240000))
 	mutation := bigtable.NewMutation()
 	mutation.Set("cf", "v", 1000, value)
 	check(f.table.Apply(f.ctx, "large", mutation))
