@@ -122,7 +122,7 @@ static void get_table(msi_call *call, ms_str message)
     if (in == NULL || !msi_call_table_name(call, in->name, NULL, &handler->table.name)) {
         return;
     }
-    if (ms_wire_table_view_from_pb(in->view, MS_WIRE_TABLE_SCHEMA, &handler->view, &bt) !=
+    if (ms_wire_table_view_from_pb((int)in->view, MS_WIRE_TABLE_SCHEMA, &handler->view, &bt) !=
         MS_BT_OK) {
         msi_call_finish(call, &bt);
         return;
@@ -215,7 +215,8 @@ static void list_tables(msi_call *call, ms_str message)
     }
     if (ms_wire_instance_parse(ms_wire_text_view(in->parent), &handler->table.name, &bt) !=
             MS_BT_OK ||
-        ms_wire_table_view_from_pb(in->view, MS_WIRE_TABLE_NAME, &handler->view, &bt) != MS_BT_OK) {
+        ms_wire_table_view_from_pb((int)in->view, MS_WIRE_TABLE_NAME, &handler->view, &bt) !=
+            MS_BT_OK) {
         msi_call_finish(call, &bt);
         return;
     }

@@ -191,7 +191,9 @@ static void unwanted_cells_are_jumped_over(void **state)
     assert_int_equal(all.cells_seen, 3001);
     assert_int_equal(all.cells_returned, 3001);
     assert_int_equal(all.rows_returned, 2);
+#ifndef MS_OVER_GRPC /* messages have no bytes seen */
     assert_true(all.bytes_seen > 3001 * 20);
+#endif
     ms_bt_read_stats first = stats_of(&f, ms_bt_filter_cells_per_row(&arena, 1));
     assert_int_equal(first.rows_returned, 2);
     assert_int_equal(first.cells_returned, 2);
