@@ -28,7 +28,8 @@ static void demand(bool condition)
 /* The rows of a page, written in other messages and merged again. */
 static void try_again(const ms_bt_page *page, bool is_reversed)
 {
-    const ms_wire_rows_options options = {.message_bytes = 50, .piece_bytes = 7};
+    const ms_wire_rows_options options = {
+        .message_bytes = 50, .message_bytes_max = 80, .piece_bytes = 7};
     ms_wire_rows_writer writer;
     ms_wire_rows_merger merger;
     ms_bt_page again;
