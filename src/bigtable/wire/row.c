@@ -77,6 +77,7 @@ ms_pb_row *ms_wire_row_to_pb(const ms_bt_page *page, const ms_bt_row *row, ms_ar
 
 typedef struct fill {
     ms_bt_page *page;
+    ms_arena *arena;
     ms_str *labels; /* room for one a cell, and the empty one */
     ms_status st;
 } fill;
@@ -96,7 +97,7 @@ static uint16_t take_label(fill *f, const ms_pb_cell *cell)
     if (f->page->label_count > UINT16_MAX) {
         return 0;
     }
-    f->labels[f->page->label_count] = label;
+    f->labels[f->page->label_count] = ms_arena_copy_str(f->arena, label);
     return (uint16_t)f->page->label_count++;
 }
 
@@ -141,7 +142,7 @@ static bool take_families(fill *f, const ms_pb_row *message, ms_str *families)
 {
     for (size_t i = 0; i < message->n_families; i++) {
         const ms_pb_family *family = message->families[i];
-        families[i] = ms_wire_text_view(family->name);
+        families[i] = ms_arena_copy_str(f->arena, ms_wire_text_view(family->name));
         for (size_t j = 0; j < family->n_columns; j++) {
             if (!take_column(f, (uint16_t)i, family->columns[j])) {
                 return false;
@@ -161,7 +162,7 @@ ms_bt_code ms_wire_row_from_pb(const ms_pb_row *message, ms_bt_page *page, ms_ar
     if (message->n_families > UINT16_MAX) {
         return ms_bt_status_set(bt, MS_BT_RESOURCE_EXHAUSTED, "A row has too many families");
     }
-    fill f = {.page = page};
+    fill f = {.page = page, .arena = arena};
     ms_str *families = ms_arena_array(arena, ms_str, message->n_families);
     f.labels = ms_arena_array(arena, ms_str, count_labeled(message) + 1);
     page->families = families;

@@ -14,7 +14,7 @@
 ms_pb_row *ms_wire_row_to_pb(const ms_bt_page *page, const ms_bt_row *row, ms_arena *arena);
 
 /* Fills an empty page with one row, or none when the message has no cell; the names of families
- * live in the arena. RESOURCE_EXHAUSTED for no memory. */
+ * and labels are copied to the arena. RESOURCE_EXHAUSTED for no memory. */
 ms_bt_code ms_wire_row_from_pb(const ms_pb_row *message, ms_bt_page *page, ms_arena *arena,
                                ms_bt_status *bt);
 
