@@ -93,12 +93,37 @@ static void a_failure_in_the_first_row_is_reported_at_once(void **state)
     host_close(&h);
 }
 
+/* Strings of half a MiB, joined with themselves: a batch of what comes out has four. */
+static void results_that_are_large_come_in_smaller_batches(void **state)
+{
+    (void)state;
+    op_host h;
+    open_calc(&h, (op_mode){2048, false, false});
+    h.input_node.changelog = MS_CHANGELOG_INSERT;
+    const ms_expr *joined = NULL;
+    assert_int_equal(
+        ms_build_binary(&build, "||", column(&h, 1), column(&h, 1), (ms_span){5, 9}, &joined),
+        MS_OK);
+    ms_expr_builder *b = &build;
+    const ms_expr *length = NULL;
+    assert_int_equal(ms_build_unary(b, "CHAR_LENGTH", joined, (ms_span){5, 9}, &length), MS_OK);
+    set(&h, NULL, column(&h, 0), length);
+    host_open(&h, "a INT, c INT");
+    host_feed(&h, host_long_rows(&h, 10, 512u << 10));
+    host_expect(&h, "+I[1, 1048576] +I[2, 1048576] +I[3, 1048576] +I[4, 1048576] +I[5, 1048576] "
+                    "+I[6, 1048576] +I[7, 1048576] +I[8, 1048576] +I[9, 1048576] +I[10, 1048576]");
+    assert_int_equal(h.emitted_rows_max, 4);
+    assert_true(ms_account_peak_bytes(&h.account) < 3 * MS_BATCH_BYTES_TARGET);
+    host_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_filter_narrows_and_the_projections_compute),
         cmocka_unit_test(rows_before_a_failing_one_come_first),
         cmocka_unit_test(a_failure_in_the_first_row_is_reported_at_once),
+        cmocka_unit_test(results_that_are_large_come_in_smaller_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

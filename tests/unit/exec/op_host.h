@@ -71,9 +71,11 @@ typedef struct op_host {
     ms_batch *emitted; /* by the last call */
     ms_buf emitted_text;
     uint32_t emitted_in_call;
+    uint32_t emitted_rows_max; /* of one batch */
     uint32_t calls;
 
     uint32_t collect_room; /* how many batches the result takes before it is full */
+    uint32_t collect_rows; /* of a batch in a call; 0: all */
     uint32_t collected;
     uint32_t satisfied;
     bool is_blocked;
@@ -260,6 +262,8 @@ static inline void host_emit(ms_op *op, uint32_t edge, ms_batch *batch)
     assert_true(ms_batch_live(batch) <= h->mode.batch_rows);
     assert_int_equal(h->emitted_in_call, 0);
     h->emitted_in_call++;
+    h->emitted_rows_max =
+        ms_batch_live(batch) > h->emitted_rows_max ? ms_batch_live(batch) : h->emitted_rows_max;
     h->emitted = batch;
     host_print(&h->log, batch);
     ms_buf_reset(&h->emitted_text);
@@ -335,15 +339,20 @@ static inline const ms_status *host_completion_status(const ms_completion *done)
     return &((const host_token *)done)->st;
 }
 
-static inline bool host_collect(ms_op *op, const ms_batch *batch)
+/* Takes a batch whole, or, with collect_rows, so many rows of it in a call. */
+static inline uint32_t host_collect(ms_op *op, const ms_batch *batch, uint32_t first)
 {
     op_host *h = host_of(op);
     if (h->collected == h->collect_room) {
-        return false;
+        return 0;
     }
+    uint32_t left = ms_batch_live(batch) - first;
+    uint32_t rows = h->collect_rows != 0 && h->collect_rows < left ? h->collect_rows : left;
+    ms_batch part;
+    msi_slice(&part, batch, first, first + rows, msi_identity_make(&h->arena));
     h->collected++;
-    host_print(&h->log, batch);
-    return true;
+    host_print(&h->log, &part);
+    return rows;
 }
 
 static inline void host_satisfied(ms_op *op)
@@ -381,8 +390,8 @@ static inline void host_init(op_host *h, op_mode mode, const char *input)
     ms_arena_init(&h->job_arena, 0);
     ms_arena_init(&h->scratch, 0);
     ms_account_init(&h->account, NULL, "test", "test.memory", MS_ACCOUNT_UNLIMITED);
-    ms_buf_init(&h->log, 1u << 24);
-    ms_buf_init(&h->emitted_text, 1u << 24);
+    ms_buf_init(&h->log, 1u << 26);
+    ms_buf_init(&h->emitted_text, 1u << 26);
     ms_buf_init(&h->snapshot, 1u << 24);
     ms_buf_init(&h->state_log, 1u << 24);
     ms_buf_init(&h->committable, 1u << 24);
@@ -439,7 +448,7 @@ static inline void host_drop_emitted(op_host *h)
     if (h->emitted != NULL) {
         ms_status st = {0};
         ms_buf now;
-        ms_buf_init(&now, 1u << 24);
+        ms_buf_init(&now, 1u << 26);
         host_print(&now, h->emitted);
         assert_ok(ms_buf_append_byte(&now, '\0', &st));
         assert_ok(ms_buf_append_byte(&h->emitted_text, '\0', &st));
@@ -460,10 +469,9 @@ static inline void host_shut(op_host *h)
     h->op = NULL;
 }
 
-static inline void host_close(op_host *h)
+/* What host_init made. */
+static inline void host_release(op_host *h)
 {
-    host_shut(h);
-    ms_batch_pool_destroy(h->pool);
     ms_buf_release(&h->log);
     ms_buf_release(&h->emitted_text);
     ms_buf_release(&h->snapshot);
@@ -473,6 +481,13 @@ static inline void host_close(op_host *h)
     ms_arena_release(&h->scratch);
     ms_arena_release(&h->arena);
     ms_account_release(&h->account);
+}
+
+static inline void host_close(op_host *h)
+{
+    host_shut(h);
+    ms_batch_pool_destroy(h->pool);
+    host_release(h);
 }
 
 /* Calls. */
@@ -562,6 +577,21 @@ static inline void host_feed_input(op_host *h, uint32_t input, const char *text)
         }
         ms_batch_drop(batch);
     }
+}
+
+/* The text "+I[1, xxx] +I[2, xxx] ..." of rows with a long string, in the test's arena. */
+static inline const char *host_long_rows(op_host *h, uint32_t rows, uint32_t bytes)
+{
+    char *text = ms_arena_alloc(&h->arena, (size_t)rows * (bytes + 20) + 1, 1);
+    size_t at = 0;
+    for (uint32_t r = 1; r <= rows; r++) {
+        at += (size_t)snprintf(text + at, 20, "%s+I[%u, ", r > 1 ? " " : "", r);
+        memset(text + at, 'x', bytes);
+        at += bytes;
+        text[at++] = ']';
+    }
+    text[at] = '\0';
+    return text;
 }
 
 static inline void host_feed(op_host *h, const char *text)

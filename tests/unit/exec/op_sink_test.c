@@ -8,7 +8,10 @@
 typedef struct fake_writer {
     ms_writer writer;
     op_host *host;
-    ms_write answer; /* to the next write */
+    ms_write answer;     /* to the next write */
+    uint32_t writes;     /* that were taken */
+    uint32_t writes_max; /* then the answer is BLOCKED; 0: no such bound */
+    uint32_t rows_max;   /* of one write */
     ms_completion *persisting;
     bool is_closed;
 } fake_writer;
@@ -18,6 +21,12 @@ static fake_writer writer;
 static ms_write fake_write(ms_writer *self, const ms_batch *batch, ms_status *st)
 {
     fake_writer *fake = (fake_writer *)self;
+    uint32_t rows = ms_batch_live(batch);
+    if (fake->writes_max != 0 && fake->writes == fake->writes_max) {
+        return MS_WRITE_BLOCKED;
+    }
+    fake->writes++;
+    fake->rows_max = rows > fake->rows_max ? rows : fake->rows_max;
     if (fake->answer == MS_WRITE_DONE) {
         host_print(&fake->host->log, batch);
     } else if (fake->answer == MS_WRITE_FAILED) {
@@ -221,6 +230,30 @@ static void a_writer_without_checkpoint_functions_is_always_persisted(void **sta
     host_close(&h);
 }
 
+/* A writer copies what it gets: it gets no more than a batch may have, and may stop in between. */
+static void long_rows_are_written_in_parts(void **state)
+{
+    (void)state;
+    op_host h;
+    writer = (fake_writer){.host = &h, .answer = MS_WRITE_DONE, .writes_max = 2};
+    writer_class = &full_class;
+    host_init(&h, (op_mode){2048, false, true}, "a INT, b STRING");
+    h.node.kind = MS_PNODE_SINK;
+    h.node.u.sink.sink = &sink;
+    h.node.u.sink.table = ms_str_lit("orders");
+    host_open(&h, "a INT, b STRING");
+    const char *rows = host_long_rows(&h, 10, 1u << 20);
+    host_feed(&h, rows);
+    assert_true(h.is_blocked);
+    writer.writes_max = 0;
+    host_feed(&h, rows);
+    assert_false(h.is_blocked);
+    host_expect(&h, rows);
+    assert_int_equal(writer.rows_max, 4);
+    assert_int_equal(writer.writes, 3);
+    host_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_is_cut_persisted_and_handed_over),
         cmocka_unit_test(a_failed_persist_fails_the_job_at_the_sink),
         cmocka_unit_test(a_writer_without_checkpoint_functions_is_always_persisted),
+        cmocka_unit_test(long_rows_are_written_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,21 @@ static void a_damaged_snapshot_is_refused(void **state)
     host_close(&h);
 }
 
+static void long_rows_come_out_in_smaller_batches(void **state)
+{
+    (void)state;
+    op_host h;
+    keys[0] = (ms_sort_key){.column = 0, .nulls_first = true};
+    open_sort(&h, (op_mode){2048, false, false}, 1, UINT64_MAX, 0);
+    host_open(&h, "a INT, b STRING");
+    const char *rows = host_long_rows(&h, 10, 1u << 20);
+    host_feed(&h, rows);
+    host_end(&h);
+    host_expect(&h, ms_arena_format(&h.arena, "%s WM(MAX) END", rows).ptr);
+    assert_int_equal(h.emitted_rows_max, 4);
+    host_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +204,7 @@ int main(void)
         cmocka_unit_test(rows_held_are_in_the_checkpoint),
         cmocka_unit_test(a_sort_beyond_its_budget_names_the_setting),
         cmocka_unit_test(a_damaged_snapshot_is_refused),
+        cmocka_unit_test(long_rows_come_out_in_smaller_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,40 @@ static void a_watermark_follows_the_row_that_is_more_than_the_interval_ahead(voi
     }
 }
 
+/* WATERMARK FOR t AS an expression that takes three MB a row on its way to t. */
+static void an_expression_that_takes_much_memory_changes_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HOST_MODES; i++) {
+        op_host h;
+        host_init(&h, op_modes[i], "t TIMESTAMP(3), w TIMESTAMP(3)");
+        ms_expr_builder build = {.arena = &h.arena, .st = &h.st};
+        const ms_span span = {1, 2};
+        const ms_type *wide = ms_type_sized(&h.arena, MS_TYPE_CHAR, 3000000, true);
+        const ms_expr *t = ms_expr_column(&h.arena, 0, h.input_node.schema.columns[0].type, span);
+        const ms_expr *when = NULL;
+        assert_int_equal(ms_build_cast(&build, t, wide, MS_BUILD_CAST, span, &when), MS_OK);
+        assert_int_equal(ms_build_unary(&build, "CHAR_LENGTH", when, span, &when), MS_OK);
+        assert_int_equal(
+            ms_build_binary(&build, ">", when, ms_build_int(&build, 0, span), span, &when), MS_OK);
+        h.node.kind = MS_PNODE_WATERMARK;
+        h.node.u.watermark.interval_ms = 200;
+        assert_int_equal(ms_build_case(&build, NULL, &when, &t, 1, ms_build_null(&build, span),
+                                       span, &h.node.u.watermark.expr),
+                         MS_OK);
+        host_open(&h, "t TIMESTAMP(3), w TIMESTAMP(3)");
+        host_feed(&h, "+I[" T("1") ", null] +I[" T("1.100") ", null] +I[" T(
+                          "1.201") ", null] "
+                                   "+I[" T("1.300") ", null] +I[" T("2") ", null]");
+        host_expect(&h, "+I[" T("1") ", null] WM(1000) +I[" T(
+                            "1.100") ", null] "
+                                     "+I[" T("1.201") ", null] WM(1201) +I[" T(
+                                         "1.300") ", null] "
+                                                  "+I[" T("2") ", null] WM(2000)");
+        host_close(&h);
+    }
+}
+
 static void null_and_regressing_watermarks_are_ignored(void **state)
 {
     (void)state;
@@ -150,6 +184,7 @@ int main(void)
         cmocka_unit_test(watermarks_from_upstream_are_swallowed_but_for_the_last),
         cmocka_unit_test(a_restored_assigner_sends_its_last_watermark_again),
         cmocka_unit_test(of_two_restored_assigners_the_slower_counts),
+        cmocka_unit_test(an_expression_that_takes_much_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,14 +66,14 @@ static void fail_run(run *r, const ms_program *program, const char *what, uint32
 /* The first failure of a row in the order of the rules; code MS_OK when there is none. */
 static ms_eval_error interpret_row(run *r, uint32_t row, bool *is_kept_out, ms_value *values)
 {
-    ms_eval_error error = {MS_OK, row, {0, 0}};
+    ms_eval_error error = {.code = MS_OK, .row = row};
     ms_status st = {0};
     ms_value condition;
     *is_kept_out = true;
     if (r->filter != NULL) {
         if (ms_interp_eval_row(&r->arena, &r->config, r->filter, &r->input.batch, row, &condition,
                                &st) != MS_OK) {
-            return (ms_eval_error){st.code, row, st.span};
+            return (ms_eval_error){st.code, row, st.span, false};
         }
         *is_kept_out = !condition.is_null && condition.u.i != 0;
     }
@@ -83,7 +83,7 @@ static ms_eval_error interpret_row(run *r, uint32_t row, bool *is_kept_out, ms_v
                                &values[i], &st) != MS_OK) {
             bool is_left = error.code == MS_OK || st.span.start < error.span.start ||
                            (st.span.start == error.span.start && st.span.end < error.span.end);
-            error = is_left ? (ms_eval_error){st.code, row, st.span} : error;
+            error = is_left ? (ms_eval_error){st.code, row, st.span, false} : error;
         }
     }
     return error;

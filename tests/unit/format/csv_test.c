@@ -228,6 +228,13 @@ static void records_are_counted_from_each_file_on(void **state)
     bench_release(&b);
 }
 
+static void long_rows_make_small_batches(void **state)
+{
+    (void)state;
+    check_long_rows(&ms_format_csv, "", "\n");
+    check_long_rows(&ms_format_csv, "\"", "\"\r\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +248,7 @@ int main(void)
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(columns_that_nobody_wants_are_not_read),
         cmocka_unit_test(records_are_counted_from_each_file_on),
+        cmocka_unit_test(long_rows_make_small_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,6 +328,46 @@ __attribute__((unused)) static void check_encode(const ms_format *from, const ch
     bench_release(&e);
 }
 
+/* How many rows a batch gets of `rows` records of the format, each with a string of a MiB. */
+__attribute__((unused)) static void check_long_rows(const ms_format *format, const char *before,
+                                                    const char *after)
+{
+    const uint32_t rows = 10;
+    bench b;
+    ms_status st = {0};
+    ms_buf input;
+    bench_init(&b, format, "", "t");
+    ms_buf_init(&input, 1u << 25);
+    for (uint32_t r = 0; r < rows; r++) {
+        assert_ok(ms_buf_append(&input, ms_str_cstr(before), &st));
+        assert_ok(ms_buf_reserve(&input, 1u << 20, &st));
+        memset(input.ptr + input.bytes, 'x', 1u << 20);
+        input.bytes += 1u << 20;
+        assert_ok(ms_buf_append(&input, ms_str_cstr(after), &st));
+    }
+    assert_ok(ms_buf_reserve(&input, MS_DECODE_PADDING, &st));
+    memset(input.ptr + input.bytes, 0, MS_DECODE_PADDING);
+    ms_decoder *decoder = bench_decoder(&b);
+    ms_batch_pool *pool = ms_batch_pool_create(&b.schema, MS_BATCH_ROWS_DEFAULT, 1);
+    uint32_t taken = 0;
+    size_t at = 0;
+    while (at < input.bytes) {
+        size_t consumed = 0;
+        ms_batch *batch = ms_batch_pool_take(pool);
+        ms_str rest = ms_str_slice(ms_buf_view(&input), at, input.bytes);
+        assert_ok(decoder->klass->decode(decoder, rest, true, batch, &consumed, &st));
+        assert_true(batch->rows > 0 && batch->rows <= 4);
+        taken += batch->rows;
+        at += consumed;
+        ms_batch_drop(batch);
+    }
+    assert_int_equal(taken, rows);
+    decoder->klass->close(decoder);
+    ms_batch_pool_destroy(pool);
+    ms_buf_release(&input);
+    bench_release(&b);
+}
+
 /* Creating a decoder and an encoder fails alike: with the code, and a message with this in it. */
 __attribute__((unused)) static void check_refused(const ms_format *format, const char *options,
                                                   const char *columns, ms_rc rc, const char *part)

@@ -354,6 +354,13 @@ static void options_and_types_are_checked(void **state)
     check_refused(&ms_format_json, "", "W", MS_NOT_SUPPORTED, "TIMESTAMP(9)");
 }
 
+static void long_rows_make_small_batches(void **state)
+{
+    (void)state;
+    check_long_rows(&ms_format_json, "{\"a\":\"", "\"}\n");
+    check_long_rows(&ms_format_json, "{\"a\":\"", "\", \"b\": 1}\n\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_map_of_many_keys_is_read_in_time),
         cmocka_unit_test(a_record_of_too_many_values_is_a_bad_record),
         cmocka_unit_test(options_and_types_are_checked),
+        cmocka_unit_test(long_rows_make_small_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ typedef struct fixture {
     ms_workers *workers;
     msi_actor actor;
     uint32_t turns;
+    uint32_t taken; /* by the last put */
     ms_schema schema;
     ms_batch_pool *pool;
     msi_collector *collector;
@@ -57,9 +58,10 @@ static bool put(fixture *f, int64_t first, uint32_t rows)
         MS_VEC_DATA(&batch->columns[0], int64_t)[i] = first + i;
     }
     batch->rows = rows;
-    bool taken = msi_collector_put(f->collector, batch, &f->actor, &f->st);
+    uint32_t taken = msi_collector_put(f->collector, batch, 0, &f->actor, &f->st);
     ms_batch_drop(batch);
-    return taken;
+    f->taken = taken;
+    return taken == rows;
 }
 
 /* Takes a batch and returns its rows; checks that they begin with this value. */
@@ -109,7 +111,7 @@ static void the_largest_batch_fits_even_when_batches_have_one_row(void **state)
     fixture_release(&f);
 }
 
-static void a_full_queue_takes_nothing_and_wakes_when_there_is_room(void **state)
+static void a_full_queue_takes_what_fits_and_wakes_when_there_is_room(void **state)
 {
     (void)state;
     fixture f;
@@ -119,8 +121,10 @@ static void a_full_queue_takes_nothing_and_wakes_when_there_is_room(void **state
         rows += 10;
         assert_true(rows < 100000);
     }
+    rows += f.taken;
     assert_int_equal(f.st.code, MS_OK);
     assert_false(put(&f, rows, 10));
+    assert_int_equal(f.taken, 0);
     assert_false(ms_workers_step(f.workers));
     assert_true(take(&f, 0) > 0);
     assert_true(ms_workers_step(f.workers));
@@ -138,6 +142,48 @@ static void a_batch_above_the_bound_is_taken_when_the_queue_is_empty(void **stat
     fixture_init(&f, 64, 1);
     assert_true(put(&f, 0, 200));
     assert_false(put(&f, 200, 1));
+    fixture_release(&f);
+}
+
+static ms_batch *long_rows(fixture *f, ms_batch_pool *pool, uint32_t rows)
+{
+    ms_batch *batch = ms_batch_pool_take(pool);
+    ms_str text = ms_arena_format(&f->arena, "%1048576s", "text");
+    for (uint32_t i = 0; i < rows; i++) {
+        MS_VEC_DATA(&batch->columns[0], ms_view)[i] = ms_batch_put_str(batch, text);
+    }
+    batch->rows = rows;
+    return batch;
+}
+
+/* Strings of a MiB: few in a batch of the queue, and a queue that is full takes a part. */
+static void long_rows_are_bounded_by_bytes(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 64, 1);
+    msi_collector_destroy(f.collector);
+    f.schema.columns = &(const ms_field){ms_str_lit("s"), ms_type_string(&f.arena, true)};
+    f.collector = msi_collector_create(&f.schema, 64, 12u << 20, &f.account);
+    ms_batch_pool *pool = ms_batch_pool_create(&f.schema, 40, 1);
+    ms_batch *batch = long_rows(&f, pool, 40);
+    uint32_t taken = 0;
+    uint32_t given = 0;
+    while (given < 40) {
+        taken += msi_collector_put(f.collector, batch, taken, &f.actor, &f.st);
+        assert_int_equal(f.st.code, MS_OK);
+        assert_true(ms_account_used_bytes(&f.account) < (24u << 20));
+        bool timed_out = false;
+        ms_batch *out = msi_collector_take(f.collector, 0, &timed_out);
+        assert_true(out->rows <= 4);
+        given += out->rows;
+        ms_batch_drop(out);
+    }
+    assert_int_equal(taken, 40);
+    ms_batch_drop(batch);
+    msi_collector_destroy(f.collector);
+    f.collector = NULL;
+    ms_batch_pool_destroy(pool);
     fixture_release(&f);
 }
 
@@ -173,8 +219,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_rows_at_a_time_are_put_together),
         cmocka_unit_test(the_largest_batch_fits_even_when_batches_have_one_row),
-        cmocka_unit_test(a_full_queue_takes_nothing_and_wakes_when_there_is_room),
+        cmocka_unit_test(a_full_queue_takes_what_fits_and_wakes_when_there_is_room),
         cmocka_unit_test(a_batch_above_the_bound_is_taken_when_the_queue_is_empty),
+        cmocka_unit_test(long_rows_are_bounded_by_bytes),
         cmocka_unit_test(beyond_the_budget_the_put_fails_by_name),
         cmocka_unit_test(the_end_comes_after_the_rows),
     };

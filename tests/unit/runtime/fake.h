@@ -49,6 +49,8 @@ typedef struct fake_world {
     uint32_t fail_at_id;    /* calc fails when it sees this id; 0: never */
     uint32_t pool_batches;  /* of the reader */
     uint32_t batch_rows;    /* of the reader; 0: the job's */
+    uint32_t text_bytes;    /* of a row's text at least: blanks are added */
+    _Atomic uint64_t widest_bytes; /* strings of the largest batch that a calc was given */
     const char *commit_dir;
     ms_mutex mutex;        /* guards all below */
     _Atomic uint64_t gate; /* rows of each split that may be read now */
@@ -255,14 +257,19 @@ static void fake_fill(const fake_scan *scan, const fake_split *split, ms_batch *
     int64_t *ids = MS_VEC_DATA(&batch->columns[0], int64_t);
     int64_t *keys = MS_VEC_DATA(&batch->columns[1], int64_t);
     ms_view *texts = MS_VEC_DATA(&batch->columns[2], ms_view);
+    size_t text_bytes = scan->world->text_bytes > 40 ? scan->world->text_bytes : 40;
+    char *text = malloc(text_bytes);
+    memset(text, ' ', text_bytes);
     for (uint32_t i = 0; i < rows; i++) {
         uint64_t id = scan->first_id + split->index * scan->rows_per_split + split->at + i;
         ids[i] = (int64_t)id;
         keys[i] = (int64_t)(id % scan->keys);
-        char text[40];
-        int bytes = snprintf(text, sizeof(text), "the row of id %llu", (unsigned long long)id);
-        texts[i] = ms_batch_put_str(batch, ms_str_make(text, (size_t)bytes));
+        size_t bytes = (size_t)snprintf(text, 40, "the row of id %llu", (unsigned long long)id);
+        text[bytes] = ' ';
+        bytes = scan->world->text_bytes > bytes ? scan->world->text_bytes : bytes;
+        texts[i] = ms_batch_put_str(batch, ms_str_make(text, bytes));
     }
+    free(text);
     batch->rows = rows;
 }
 
@@ -417,7 +424,7 @@ static ms_write fake_writer_write(ms_writer *writer, const ms_batch *batch, ms_s
         if (!is_total) {
             char expected[40];
             snprintf(expected, sizeof(expected), "the row of id %llu", (unsigned long long)id);
-            MS_ASSERT(ms_str_equals(text, ms_str_cstr(expected)));
+            MS_ASSERT(ms_str_equals(ms_str_trim(text), ms_str_cstr(expected)));
         }
         uint64_t words[3] = {(uint64_t)id, (uint64_t)key, is_total ? 1 : 0};
         if (ms_buf_append(&self->parts->rows, ms_str_make((char *)words, sizeof(words)), st) !=
@@ -732,11 +739,25 @@ static ms_step fake_calc_keep(fake_calc *self, const ms_batch *batch)
     return MS_DONE;
 }
 
+static void fake_calc_measure(fake_calc *self, const ms_batch *batch)
+{
+    const ms_vec *texts = &batch->columns[2];
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < ms_batch_live(batch); k++) {
+        bytes += MS_VEC_DATA(texts, ms_view)[ms_vec_pos(texts, ms_batch_row(batch, k))].bytes;
+    }
+    uint64_t widest = atomic_load(&self->world->widest_bytes);
+    while (bytes > widest &&
+           !atomic_compare_exchange_weak(&self->world->widest_bytes, &widest, bytes)) {
+    }
+}
+
 static ms_step fake_calc_batch(ms_op *op, uint32_t input, const ms_batch *batch)
 {
     (void)input;
     fake_calc *self = (fake_calc *)op;
     uint32_t before = 0;
+    fake_calc_measure(self, batch);
     if (fake_calc_fails(self, batch, &before)) {
         fake_calc_slice(self, batch, 0, before);
         return ms_op_fail(op, MS_DIVISION_BY_ZERO, op->node->span, "the id is %u",

@@ -129,6 +129,25 @@ static void every_subtask_of_a_hash_exchange_has_its_own_keys(void **state)
     fixture_release(&f);
 }
 
+/* Strings of half a MiB: an exchange that copies puts few rows into a batch. */
+static void batches_of_a_hash_exchange_are_bounded_by_bytes(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, 2);
+    f.world.text_bytes = 512u << 10;
+    f.world.batch_rows = 20; /* of the source: 10 MiB */
+    const ms_pnode *source = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 2, 40, 16), 1);
+    const ms_pnode *hash = fake_add_exchange(&f.plan, MS_EXCHANGE_HASH, 2, source);
+    const ms_pnode *calc = fake_add(&f.plan, MS_PNODE_CALC, 2, hash);
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), 2, calc);
+    ms_status st = {0};
+    assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, NULL, &st));
+    fake_expect_ids(&f.world, 0, 80);
+    assert_int_equal(f.world.widest_bytes, MS_BATCH_BYTES_TARGET);
+    fixture_release(&f);
+}
+
 static void sources_share_the_splits(void **state)
 {
     (void)state;
@@ -707,6 +726,7 @@ int main(void)
         cmocka_unit_test(one_task_runs_from_source_to_sink),
         cmocka_unit_test(pipelines_give_the_same_at_every_parallelism),
         cmocka_unit_test(every_subtask_of_a_hash_exchange_has_its_own_keys),
+        cmocka_unit_test(batches_of_a_hash_exchange_are_bounded_by_bytes),
         cmocka_unit_test(sources_share_the_splits),
         cmocka_unit_test(a_union_passes_the_smallest_watermark_on_and_the_end_the_largest),
         cmocka_unit_test(results_come_whole_and_in_order_to_a_slow_caller),

@@ -11,16 +11,14 @@
 #include "base/env.h"
 #include "base/memory.h"
 #include "bigtable/client/admin.h"
+#include "bigtable/client/grpc.h"
 #include "bigtable/client/single_row.h"
+#include "bigtable/server/server.h"
 #include "bigtable/store/store.h"
+#include "net/loop.h"
 #include "os/file.h"
 #include "os/iopool.h"
 #include "os/mailbox.h"
-#ifdef MS_OVER_GRPC
-#include "bigtable/client/grpc.h"
-#include "bigtable/server/server.h"
-#include "net/loop.h"
-#endif
 
 #include <inttypes.h>
 

@@ -6,6 +6,10 @@
 #ifndef MS_TESTS_UNIT_BIGTABLE_WIRE_VECTORS_H
 #define MS_TESTS_UNIT_BIGTABLE_WIRE_VECTORS_H
 
+#ifndef MS_TEST_VECTORS
+#define MS_TEST_VECTORS "../shared/vectors"
+#endif
+
 #include "bigtable/wire/wire_testing.h"
 
 #include <jansson.h>

@@ -167,9 +167,10 @@ typedef struct world {
     ms_bt_table_name name;
 } world;
 
-static inline ms_rc world_open(ms_bigtable_service *service, bool for_write,
-                               ms_bt_client **client_out, ms_status *st)
+static inline ms_rc world_open(ms_bigtable_service *service, const ms_bigtable_place *place,
+                               bool for_write, ms_bt_client **client_out, ms_status *st)
 {
+    (void)place;
     (void)for_write;
     (void)st;
     *client_out = ((world *)service)->client;
