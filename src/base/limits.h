@@ -23,6 +23,9 @@
 /* Batches. */
 #define MS_BATCH_ROWS_DEFAULT 2048u /* the knee of the measured curve */
 #define MS_BATCH_ROWS_MAX 4096u
+/* Strings and elements of a batch, after which a producer adds no row: few batches fill a ring's
+ * credit, and 2 KiB a row are far from it. One row may be larger. */
+#define MS_BATCH_BYTES_TARGET (4u << 20)
 #define MS_BATCH_HEAPS_MAX 8u
 #define MS_LIMIT_TYPE_DEPTH 16u /* nesting of ROW, ARRAY, MAP */
 

@@ -186,7 +186,9 @@ struct ms_enumerator {
 };
 
 typedef enum ms_read {
-    MS_READ_BATCH,   /* *batch_out is set, a new reference or a frame valid until the next call */
+    /* *batch_out is set, a new reference or a frame valid until the next call. A reader that makes
+     * batches adds no row once ms_batch_is_full(), or has an equal bound of its own. */
+    MS_READ_BATCH,
     MS_READ_PENDING, /* nothing now: the waker will be called; or more splits are needed */
     MS_READ_END,     /* no more splits will come and all are read */
     MS_READ_FAILED   /* the status says why */
@@ -213,6 +215,7 @@ struct ms_reader {
     const ms_reader_class *klass;
     uint64_t rows_read; /* given out by poll since open; for metrics and crash tests */
     uint64_t bytes_read;
+    uint64_t bytes_held; /* memory for data; the job's account is charged after each poll */
 };
 
 /* ---- Sinks: planning ---- */

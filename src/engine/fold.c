@@ -200,7 +200,7 @@ ms_rc msi_fold_next(msi_fold *fold, ms_batch **batch_out, ms_status *st)
     *batch_out = NULL;
     ms_batch_drop(fold->out);
     fold->out = ms_batch_pool_take(fold->pool);
-    while (fold->cursor < fold->entry_count && fold->out->rows < fold->out->capacity) {
+    while (fold->cursor < fold->entry_count && !ms_batch_is_full(fold->out)) {
         const fold_entry *entry = &fold->entries[fold->cursor++];
         if (entry->is_alive) {
             MS_TRY(ms_rowcodec_decode(fold->codec, entry->record, fold->out, st));

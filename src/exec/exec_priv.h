@@ -41,6 +41,14 @@ void msi_slice(ms_batch *frame, const ms_batch *batch, uint32_t first, uint32_t 
                const uint16_t *identity);
 const uint16_t *msi_identity_make(ms_arena *arena);
 
+/* Memory. */
+
+/*
+ * Makes *charged_bytes, what is reserved at the job's account for something that the operator
+ * holds, this many bytes. Refused, it fails the operator, and *charged_bytes stays.
+ */
+ms_rc msi_charge(ms_op *op, uint64_t *charged_bytes, uint64_t bytes);
+
 /* How expressions of a plan are evaluated. */
 static inline ms_eval_config msi_eval_config(const ms_op *op)
 {

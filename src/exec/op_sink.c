@@ -30,6 +30,7 @@ typedef struct op_sink {
     uint32_t *checked; /* the columns to be checked */
     uint32_t checked_count;
     ms_batch frame;
+    uint32_t next;       /* the first live row of the batch at hand that was not written */
     bool is_before_null; /* the rows before a NULL were written; the next call reports it */
     uint32_t null_column;
     pending pending[PENDING_MAX];
@@ -98,6 +99,34 @@ static ms_step fail_null(op_sink *self)
     return MS_DONE;
 }
 
+/*
+ * Hands rows up to `end` to the writer, as many at a time as a writer may have to copy. DONE when
+ * all are written, or on failure.
+ */
+static ms_step write_rows(op_sink *self, const ms_batch *batch, uint32_t end)
+{
+    ms_op *op = &self->op;
+    while (self->next < end) {
+        uint32_t fit = ms_batch_fit(batch, self->next, 0);
+        uint32_t count = fit < end - self->next ? fit : end - self->next;
+        bool is_whole = count == ms_batch_live(batch);
+        msi_slice(&self->frame, batch, self->next, self->next + count, self->identity);
+        switch (self->writer->klass->write(self->writer, is_whole ? batch : &self->frame,
+                                           op->ctx->st)) {
+        case MS_WRITE_BLOCKED:
+            return MS_BLOCKED;
+        case MS_WRITE_FAILED:
+            ms_status_place(op->ctx->st, op->node->span);
+            return MS_DONE;
+        case MS_WRITE_DONE:
+            break;
+        }
+        self->next += count;
+    }
+    self->next = 0;
+    return MS_DONE;
+}
+
 static ms_step sink_batch(ms_op *op, uint32_t input, const ms_batch *batch)
 {
     (void)input;
@@ -107,23 +136,13 @@ static ms_step sink_batch(ms_op *op, uint32_t input, const ms_batch *batch)
     }
     uint32_t live = ms_batch_live(batch);
     uint32_t good = check_rows(self, batch);
-    if (good < live) {
-        if (good == 0) {
-            return fail_null(self);
-        }
-        msi_slice(&self->frame, batch, 0, good, self->identity);
-        batch = &self->frame;
+    if (good == 0 && live > 0) {
+        return fail_null(self);
     }
-    switch (self->writer->klass->write(self->writer, batch, op->ctx->st)) {
-    case MS_WRITE_BLOCKED:
+    if (write_rows(self, batch, good) == MS_BLOCKED) {
         return MS_BLOCKED;
-    case MS_WRITE_FAILED:
-        ms_status_place(op->ctx->st, op->node->span);
-        return MS_DONE;
-    case MS_WRITE_DONE:
-        break;
     }
-    self->is_before_null = good < live;
+    self->is_before_null = good < live && ms_status_is_ok(op->ctx->st);
     return self->is_before_null ? MS_MORE : MS_DONE;
 }
 

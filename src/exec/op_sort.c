@@ -39,6 +39,7 @@ typedef struct op_sort {
     ms_batch_pool *pool;
     ms_batch *out;
     ms_batch frame;
+    uint64_t charged_bytes; /* of out */
 
     ms_buf cut; /* with a limit: the snapshot itself; else made by persist */
     uint64_t cut_records;
@@ -129,7 +130,7 @@ static bool fill(op_sort *self)
         if (self->to_emit == 0) {
             return false;
         }
-        if (self->out->rows == self->out->capacity) {
+        if (ms_batch_is_full(self->out)) {
             return true;
         }
         ms_str row;
@@ -168,6 +169,9 @@ static ms_step sort_end(ms_op *op, uint32_t input, ms_ending ending)
     ms_batch_drop(self->out);
     self->out = ms_batch_pool_take(self->pool);
     self->is_done = !fill(self);
+    if (op->ctx->st->code == MS_OK) {
+        (void)msi_charge(op, &self->charged_bytes, ms_batch_bytes(self->out));
+    }
     if (op->ctx->st->code == MS_OK && self->out->rows > 0) {
         ms_batch_frame(&self->frame, self->out, self->out->columns, self->out->column_count);
         ms_op_emit(op, 0, &self->frame);
@@ -228,6 +232,7 @@ static void sort_close(ms_op *op)
         return;
     }
     msi_sorter_release(&self->sorter);
+    (void)msi_charge(op, &self->charged_bytes, 0);
     ms_batch_drop(self->out);
     ms_batch_pool_destroy(self->pool);
     self->pool = NULL;

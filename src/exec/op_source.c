@@ -17,7 +17,8 @@ typedef struct op_source {
     ms_op op;
     ms_reader *reader;
     bool is_split_requested;
-    ms_buf cut; /* the reader's snapshot at the last barrier */
+    uint64_t charged_bytes; /* what the reader holds */
+    ms_buf cut;             /* the reader's snapshot at the last barrier */
     ms_checkpoint_id cut_id;
 } op_source;
 
@@ -48,6 +49,10 @@ static ms_step source_poll(ms_op *op)
     if (!self->is_split_requested && klass->wants_split(self->reader)) {
         self->is_split_requested = true;
         op->host->request_split(op);
+    }
+    if (read != MS_READ_FAILED) {
+        /* Refused, it fails the operator after the rows that are there. */
+        (void)msi_charge(op, &self->charged_bytes, self->reader->bytes_held);
     }
     switch (read) {
     case MS_READ_BATCH:
@@ -117,6 +122,7 @@ static void source_close(ms_op *op)
     if (self->reader != NULL) {
         self->reader->klass->close(self->reader);
         self->reader = NULL;
+        (void)msi_charge(op, &self->charged_bytes, 0);
     }
     ms_buf_release(&self->cut);
 }

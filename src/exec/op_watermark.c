@@ -16,17 +16,16 @@
  * The snapshot is the maximum and the last watermark sent. After a restore that one is sent again
  * before the first row, so that operators downstream judge late rows as before.
  */
-#include "exec/exec_priv.h"
+#include "exec/eval.h"
 
 #include "base/codec.h"
-#include "expr/program.h"
 #include "type/time.h"
 
 #define SNAPSHOT_VERSION 1u
 
 typedef struct op_watermark {
     ms_op op;
-    ms_evaluator *evaluator;
+    msi_eval eval;
     const uint16_t *identity;
     ms_batch slice;
 
@@ -36,11 +35,12 @@ typedef struct op_watermark {
     ms_time_ms cut_current;
     ms_time_ms cut_sent;
 
-    /* The batch at hand. */
+    /* The batch at hand, or the part of it that was evaluated last. */
     bool is_running;
+    bool is_left;       /* there are more parts */
     ms_batch evaluated; /* one column: the watermarks of the rows before a failing one */
     ms_eval_error error;
-    uint32_t next; /* index of the first live row that was not passed on */
+    uint32_t next; /* index of the part's first live row that was not passed on */
 } op_watermark;
 
 static ms_rc watermark_open(ms_op *op, ms_op_ctx *ctx)
@@ -51,11 +51,8 @@ static ms_rc watermark_open(ms_op *op, ms_op_ctx *ctx)
                                   .output_count = 1,
                                   .input = &op->node->inputs[0]->schema,
                                   .config = msi_eval_config(op)};
-    const ms_program *program = NULL;
-    MS_TRY(ms_program_compile(ctx->job_arena, &spec, &program, ctx->st));
-    self->evaluator = ms_evaluator_create(program, MS_BATCH_ROWS_MAX);
     self->identity = msi_identity_make(ctx->job_arena);
-    return MS_OK;
+    return msi_eval_open(&self->eval, op, &spec);
 }
 
 /* Milliseconds of a timestamp of either form; the row is not NULL. */
@@ -128,7 +125,7 @@ static ms_step fail_null(op_watermark *self)
     return MS_DONE;
 }
 
-/* Ends the batch: nothing is left, or the next row fails. */
+/* Ends the part: nothing is left, or the next row fails. */
 static ms_step finish(op_watermark *self, const ms_batch *batch, bool is_null)
 {
     ms_eval_error error = self->error;
@@ -138,10 +135,10 @@ static ms_step finish(op_watermark *self, const ms_batch *batch, bool is_null)
         return fail_null(self);
     }
     if (error.code != MS_OK) {
-        ms_evaluator_explain(self->evaluator, batch, &error, self->op.ctx->st);
-        ms_status_place(self->op.ctx->st, self->op.node->span);
+        msi_eval_report(&self->eval, batch, &error);
+        return MS_DONE;
     }
-    return MS_DONE;
+    return self->is_left ? MS_MORE : MS_DONE;
 }
 
 /* Goes on with the rows from `next`, up to the first one behind which a watermark is due. */
@@ -187,15 +184,16 @@ static ms_step watermark_batch(ms_op *op, uint32_t input, const ms_batch *batch)
             ms_op_emit_watermark(op, self->sent);
         }
         self->is_restored = false;
-        ms_evaluator_run(self->evaluator, batch, &self->evaluated, &self->error);
-        if (passes_whole(self, batch)) {
+        bool is_first = !self->is_left;
+        self->is_left = msi_eval_run(&self->eval, batch, &self->evaluated, &self->error);
+        if (is_first && !self->is_left && passes_whole(self, batch)) {
             msi_op_emit_through(op, batch, &self->slice);
             return MS_DONE;
         }
         self->next = 0;
         self->is_running = true;
     }
-    return scan(self, batch);
+    return scan(self, msi_eval_rows(&self->eval));
 }
 
 static ms_step watermark_watermark(ms_op *op, ms_time_ms watermark)
@@ -254,9 +252,7 @@ static ms_rc watermark_restore(ms_op *op, ms_str snapshot)
 
 static void watermark_close(ms_op *op)
 {
-    op_watermark *self = (op_watermark *)op;
-    ms_evaluator_destroy(self->evaluator);
-    self->evaluator = NULL;
+    msi_eval_close(&((op_watermark *)op)->eval);
 }
 
 static const ms_op_class watermark_class = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What all operators use of the operator class: reporting a failure, the default for watermarks,
- * and passing a batch on, whole or in part, without copying rows.
+ * passing a batch on, whole or in part, without copying rows, and charging memory.
  */
 #include "exec/operator.h"
 
@@ -69,4 +69,17 @@ void msi_slice(ms_batch *frame, const ms_batch *batch, uint32_t first, uint32_t 
     }
     frame->sel = (batch->sel != NULL ? batch->sel : identity) + first;
     frame->sel_count = end - first;
+}
+
+ms_rc msi_charge(ms_op *op, uint64_t *charged_bytes, uint64_t bytes)
+{
+    ms_account *account = op->ctx->env->account;
+    if (bytes < *charged_bytes) {
+        ms_account_unreserve(account, *charged_bytes - bytes);
+    } else if (bytes > *charged_bytes &&
+               ms_account_reserve(account, bytes - *charged_bytes, op->ctx->st) != MS_OK) {
+        return ms_status_place(op->ctx->st, op->node->span);
+    }
+    *charged_bytes = bytes;
+    return MS_OK;
 }

@@ -15,8 +15,9 @@
  *     MS_DONE     the item is finished; the driver may bring the next one
  *     MS_MORE     there is more to emit: call again with the same arguments; the cursor is in the
  *                 operator
- *     MS_BLOCKED  nothing was accepted: bring the same item again after a wake. Only batch() may
- *                 answer it, and only before it has accepted the batch.
+ *     MS_BLOCKED  the batch was not accepted, or only rows in front of it: bring it again after a
+ *                 wake; the cursor is in the operator. Only batch() may answer it, and never after
+ *                 it has answered MORE for the batch.
  *
  * While an operator answers MORE, the driver calls only complete() in that task besides it. The
  * driver finishes what is downstream before it calls anything upstream, so a frame (type/batch.h)
@@ -180,9 +181,10 @@ typedef struct ms_op_host {
     ms_completion *(*completion)(ms_op *op); /* a token whose end calls klass->complete */
     /* Inside complete(): how the call ended. The token is gone when complete() returns. */
     const ms_status *(*completion_status)(const ms_completion *done);
-    /* Copies the live rows of a borrowed batch to the statement's result; false: no room and
-     * nothing taken, answer BLOCKED and try after a wake. */
-    bool (*collect)(ms_op *op, const ms_batch *batch);
+    /* Copies live rows of a borrowed batch, from `first` on, to the statement's result, as many as
+     * there is room for, and returns how many: when not all, answer BLOCKED and go on after a wake.
+     */
+    uint32_t (*collect)(ms_op *op, const ms_batch *batch, uint32_t first);
     /* The operator drops whatever comes from now on: a driver may end the sources that feed nobody
      * else. May be called again and again; NULL: not offered. */
     void (*satisfied)(ms_op *op);

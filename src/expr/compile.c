@@ -664,6 +664,30 @@ static ms_rc compile_program(compiler *c, ms_program *program)
     return MS_OK;
 }
 
+/* What the lists that calls make of their operands take in a row. */
+static uint64_t list_bytes(const ms_program *program)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < program->instr_count; i++) {
+        const msi_instr *instr = &program->instrs[i];
+        if (instr->op != MSI_OP_CALL || program->regs[instr->out].type->phys != MS_PHYS_LIST) {
+            continue;
+        }
+        const ms_type *type = program->regs[instr->out].type;
+        for (uint32_t c = 0; c < type->child_count; c++) {
+            bytes += (uint64_t)instr->arg_count * ms_phys_bytes(type->children[c]->phys);
+        }
+    }
+    return bytes;
+}
+
+static uint32_t rows_max(const ms_program *program)
+{
+    uint64_t bytes = list_bytes(program);
+    uint64_t rows = bytes == 0 ? MS_BATCH_ROWS_MAX : MS_BATCH_BYTES_TARGET / bytes;
+    return rows == 0 ? 1 : rows > MS_BATCH_ROWS_MAX ? MS_BATCH_ROWS_MAX : (uint32_t)rows;
+}
+
 ms_rc ms_program_compile(ms_arena *job_arena, const ms_program_spec *spec,
                          const ms_program **program_out, ms_status *st)
 {
@@ -688,6 +712,7 @@ ms_rc ms_program_compile(ms_arena *job_arena, const ms_program_spec *spec,
     program->sel_count = c.sels.count;
     program->sites = c.sites.items;
     program->site_count = c.sites.count;
+    program->rows_max = rows_max(program);
     msi_program_allocate(job_arena, program, c.instrs.items, c.regs.items, c.sels.items);
     *program_out = program;
     return MS_OK;
@@ -701,4 +726,9 @@ const ms_schema *ms_program_output(const ms_program *program)
 bool ms_program_can_fail(const ms_program *program)
 {
     return program->can_fail;
+}
+
+uint32_t ms_program_rows_max(const ms_program *program)
+{
+    return program->rows_max;
 }

@@ -57,7 +57,7 @@ ms_evaluator *ms_evaluator_create(const ms_program *program, uint32_t rows_max)
     ms_arena_init(&ev->memory, 0);
     ms_arena_init(&ev->scratch, 0);
     ev->heap = ms_heap_create(0);
-    ev->fn_memory = (ms_fn_memory){&ev->scratch, ev->heap};
+    ev->fn_memory = (ms_fn_memory){.arena = &ev->scratch, .heap = ev->heap};
     ms_arena *memory = &ev->memory;
     ev->buffers = ms_arena_array(memory, ms_vec, program->buffer_count);
     for (uint32_t i = 0; i < program->buffer_count; i++) {
@@ -566,7 +566,7 @@ static void find_failure(ms_evaluator *ev, uint32_t reg, msi_rows in, ms_eval_er
         bool is_new = error->code == MS_OK || row < error->row || span.start < error->span.start ||
                       (span.start == error->span.start && span.end < error->span.end);
         if (is_new) {
-            *error = (ms_eval_error){(ms_rc)lane->codes[row], row, span};
+            *error = (ms_eval_error){(ms_rc)lane->codes[row], row, span, false};
         }
         return;
     }
@@ -575,7 +575,7 @@ static void find_failure(ms_evaluator *ev, uint32_t reg, msi_rows in, ms_eval_er
 static void find_failures(ms_evaluator *ev, ms_eval_error *error)
 {
     const ms_program *program = ev->program;
-    *error = (ms_eval_error){MS_OK, 0, {0, 0}};
+    *error = (ms_eval_error){.code = MS_OK};
     if (!program->can_fail) {
         return;
     }
@@ -584,6 +584,9 @@ static void find_failures(ms_evaluator *ev, ms_eval_error *error)
     }
     for (uint32_t i = 0; i < program->output_count; i++) {
         find_failure(ev, program->output_regs[i], ev->sels[program->filter_sel].in, error);
+    }
+    if (error->code == MS_CALL_LEFT) {
+        *error = (ms_eval_error){.code = MS_OK, .is_cut = true, .row = error->row};
     }
 }
 
@@ -601,6 +604,34 @@ static void cut_frame(ms_batch *frame, const ms_eval_error *error)
     frame->sel_count = count;
 }
 
+/* What a copy of one output takes at most: computed strings may be parts of the input's. */
+static uint64_t wide_bytes_max(const ms_evaluator *ev, uint64_t of_batch, uint32_t output)
+{
+    const msi_reg *reg = &ev->program->regs[ev->program->output_regs[output]];
+    const ms_vec *vec = &ev->frame[output];
+    if (vec->phys != MS_PHYS_STR) {
+        return vec->child_count == 0 ? 0 : MS_BATCH_WIDE_UNKNOWN;
+    }
+    if (vec->encoding != MS_ENC_FLAT || of_batch == MS_BATCH_WIDE_UNKNOWN) {
+        return MS_BATCH_WIDE_UNKNOWN;
+    }
+    return of_batch + (reg->source == MSI_FROM_INSTR ? ms_heap_used_bytes(ev->heap) : 0);
+}
+
+static void bound_frame(const ms_evaluator *ev, const ms_batch *batch, ms_batch *frame)
+{
+    uint64_t of_batch = ms_batch_wide_bytes_max(batch);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < ev->program->output_count; i++) {
+        uint64_t most = wide_bytes_max(ev, of_batch, i);
+        if (most == MS_BATCH_WIDE_UNKNOWN) {
+            return;
+        }
+        bytes += most;
+    }
+    ms_batch_set_wide_bytes_max(frame, bytes);
+}
+
 static void make_frame(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame)
 {
     const ms_program *program = ev->program;
@@ -614,6 +645,7 @@ static void make_frame(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame)
     }
     if (program->output_count > 0) {
         ms_batch_frame(frame, batch, ev->frame, program->output_count);
+        bound_frame(ev, batch, frame);
     } else {
         ms_batch_frame(frame, batch, batch->columns, batch->column_count);
     }
@@ -633,13 +665,14 @@ void ms_evaluator_run(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame_o
     ms_arena_reset(&ev->scratch);
     ms_heap_reset(ev->heap);
     ev->sels[0].in = (msi_rows){batch->sel, batch->sel != NULL ? batch->sel_count : batch->rows};
+    ev->fn_memory.first_row = batch->sel != NULL && batch->sel_count > 0 ? batch->sel[0] : 0;
     load_inputs(ev, batch);
     for (uint32_t i = 0; i < program->instr_count; i++) {
         run_instr(ev, &program->instrs[i]);
     }
     make_frame(ev, batch, frame_out);
     find_failures(ev, error_out);
-    if (error_out->code != MS_OK) {
+    if (error_out->code != MS_OK || error_out->is_cut) {
         cut_frame(frame_out, error_out);
     }
 }

@@ -17,6 +17,9 @@
  *     if (error.code != MS_OK) {
  *         return ms_evaluator_explain(ev, batch, &error, st);
  *     }
+ *     if (error.is_cut) {
+ *         ... run again over the rows from error.row on ...
+ *     }
  *
  * Columns that are passed through are borrowed from the batch; computed ones live in the evaluator
  * until its next run; strings that a function made live there too. Nothing is allocated per batch
@@ -28,6 +31,11 @@
  * a row counts only when its value is consumed. Of the faults that count, the run reports the one
  * of the lowest row, and in that row the one whose span starts leftmost. The frame then holds the
  * live rows before it, to be emitted first.
+ *
+ * Size. What a run makes of strings is bounded by MS_BATCH_BYTES_TARGET, or is that of one row: a
+ * run over rows whose results are larger ends early, behind at least one live row, as if the next
+ * row had failed, and is continued by a run over a selection of the rest. Row results are a
+ * function of the row: a function with effects must not be part of a program that may be cut.
  *
  * Thread: a program: any; an evaluator: one task. Limits: rows_max is at most MS_BATCH_ROWS_MAX.
  */
@@ -59,6 +67,12 @@ const ms_schema *ms_program_output(const ms_program *program);
 /* True when a run can report an error. */
 bool ms_program_can_fail(const ms_program *program);
 
+/*
+ * How many rows a run should have at most, so that the lists which the program makes of its
+ * operands stay within MS_BATCH_BYTES_TARGET: their size is known beforehand. At least 1.
+ */
+uint32_t ms_program_rows_max(const ms_program *program);
+
 /* The instructions, one a line: for EXPLAIN of internals and for tests. */
 ms_str ms_program_text(ms_arena *arena, const ms_program *program);
 
@@ -73,11 +87,12 @@ typedef struct ms_eval_error {
     ms_rc code;   /* MS_OK: no row failed */
     uint32_t row; /* its position in the batch */
     ms_span span; /* of the expression that failed */
+    bool is_cut;  /* with MS_OK: the rows from `row` on are left for another run */
 } ms_eval_error;
 
 /*
  * Evaluates one batch. The frame holds the result for the live rows before the first failing one,
- * all of them when there is none.
+ * or the first that is left, all of them when there is none.
  */
 void ms_evaluator_run(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame_out,
                       ms_eval_error *error_out);

@@ -100,6 +100,7 @@ struct ms_program {
     uint32_t filter_reg; /* MSI_NONE: no filter */
     uint32_t filter_sel; /* 0: no filter */
     bool can_fail;
+    uint32_t rows_max; /* of a run, for the sake of lists */
     uint32_t instr_count;
     const msi_instr *instrs;
     uint32_t reg_count;

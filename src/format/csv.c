@@ -249,7 +249,7 @@ static ms_rc csv_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batch
     if (self->at_start && at == 0 && ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF"))) {
         at = 3;
     }
-    while (at < input.bytes && batch->rows < batch->capacity) {
+    while (at < input.bytes && !ms_batch_is_full(batch)) {
         ms_str record = ms_str_slice(input, at, input.bytes);
         msi_csv_split split = msi_csv_split_record(&self->splitter, record, at_end);
         if (split == MSI_CSV_CUT) {

@@ -133,6 +133,12 @@ static char *sink_heap(void *arg, size_t bytes, size_t *got_out)
     return ms_heap_alloc(((json_decoder *)arg)->batch->heaps[0], bytes);
 }
 
+/* Rows are counted by the walk. */
+static bool sink_is_full(void *arg)
+{
+    return ms_batch_wide_bytes(((json_decoder *)arg)->batch) >= MS_BATCH_BYTES_TARGET;
+}
+
 static bool sink_text(void *arg, uint32_t column, uint32_t row, const char *text, size_t bytes,
                       msi_json_token token)
 {
@@ -210,13 +216,13 @@ static ms_rc bad_outcome(const json_decoder *self, ms_str line, msi_json_error e
 static ms_rc decode_flat(json_decoder *self, ms_str input, ms_batch *batch, size_t *consumed_out,
                          ms_status *st)
 {
-    msi_json_sink sink = {self, sink_null, sink_valid, sink_text, sink_heap};
+    msi_json_sink sink = {self, sink_null, sink_valid, sink_text, sink_heap, sink_is_full};
     for (uint32_t c = 0; c < self->schema.column_count; c++) {
         self->columns[c].data = batch->columns[c].data;
     }
     msi_json_flat_begin(self->flat);
     size_t at = 0;
-    while (at < input.bytes && batch->rows < batch->capacity) {
+    while (at < input.bytes && !ms_batch_is_full(batch)) {
         msi_json_outcome outcome =
             msi_json_flat_decode(self->flat, self->columns, &sink, input.ptr + at, input.bytes - at,
                                  batch->rows, batch->capacity);
@@ -280,7 +286,7 @@ static ms_rc decode_trees(json_decoder *self, ms_str input, ms_batch *batch, siz
                           ms_status *st)
 {
     size_t at = 0;
-    while (at < input.bytes && batch->rows < batch->capacity) {
+    while (at < input.bytes && !ms_batch_is_full(batch)) {
         ms_str line = first_line(ms_str_slice(input, at, input.bytes));
         size_t next = at + line.bytes + (at + line.bytes < input.bytes ? 1 : 0);
         if (line.bytes > 0 && line.ptr[line.bytes - 1] == '\r') {

@@ -611,6 +611,12 @@ const char *skip_empty_lines(const char *at, const char *end)
     }
 }
 
+/* True when no further row should come. */
+bool is_full(const walk &w, uint32_t row_max)
+{
+    return w.row == row_max || (w.row > 0 && w.sink->is_full(w.sink->arg));
+}
+
 /*
  * Lines of [at, end) in one pass. Returns how far it came: a line boundary. Stops early, without an
  * error, where a document is not exactly one line; the caller goes on alone from there. A row
@@ -644,7 +650,7 @@ const char *take_pass(msi_json_flat *flat, walk &w, const char *at, const char *
             w.row++;
             done = feed < end ? feed + 1 : end;
         }
-        if (is_last || w.row == row_max) {
+        if (is_last || is_full(w, row_max)) {
             return done;
         }
         done = skip_empty_lines(done, start);
@@ -693,12 +699,12 @@ void take_lines(msi_json_flat *flat, walk &w, std::string_view input, uint32_t r
 {
     const char *at = input.data();
     const char *end = at + input.size();
-    while (at < end && w.row < row_max) {
+    while (at < end && !is_full(w, row_max)) {
         const char *until = pass_end(flat, at, end);
         const char *from = at;
         at = take_pass(flat, w, at, until, row_max);
         size_pass(flat, static_cast<size_t>(at - from), at == until);
-        if (at == until || w.row == row_max) {
+        if (at == until || is_full(w, row_max)) {
             continue;
         }
         const char *feed = line_end(at, end);

@@ -62,6 +62,8 @@ typedef struct msi_json_sink {
                  msi_json_token token);
     /* A run of at least bytes for strings, which stays as long as the batch. */
     char *(*heap)(void *arg, size_t bytes, size_t *got_out);
+    /* Asked after a row: true when no further one should come. */
+    bool (*is_full)(void *arg);
 } msi_json_sink;
 
 typedef enum msi_json_error {

@@ -3,9 +3,9 @@
  * How far an input that comes in portions has whole lines, without looking at a byte twice: a line
  * that is longer than many portions costs no more than its length.
  *
- *     size_t whole = msi_lines_whole(&lines, input);      the input begins with so many bytes of lines
+ *     size_t whole = msi_lines_whole(&lines, input);      so many bytes of whole lines
  *     ... decode some of input[0, whole) ...
- *     msi_lines_consume(&lines, consumed);                the next input begins behind these
+ *     msi_lines_consume(&lines, consumed);                the next input begins behind
  *
  * Private to this folder. Thread: one at a time. Starts as zeros, as for another file.
  */

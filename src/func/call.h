@@ -29,11 +29,12 @@
 struct ms_fn_memory {
     ms_arena *arena;
     ms_heap *heap;
+    uint32_t first_row; /* of the run: has room whatever it takes; see ms_call_leave */
 };
 
 /*
- * Bytes that the strings of one batch may take in an evaluator, before rows fail with MS_LIMIT:
- * some strings of the largest size, and no more than a small machine has.
+ * Bytes that the strings of one row may take in an evaluator, before it fails with MS_LIMIT: some
+ * strings of the largest size, and no more than a small machine has.
  */
 #define MS_CALL_HEAP_BYTES_MAX (512u << 20)
 
@@ -121,7 +122,24 @@ static inline void ms_call_fail(ms_fn_call *call, uint32_t row, ms_rc code)
  */
 bool ms_call_join_validity(ms_fn_call *call);
 
-/* Room for the bytes of one result string; NULL after having failed the row with MS_LIMIT. */
+/*
+ * Leaves the row, and with it all behind it, for another run of the program. It looks like a
+ * failure of the row, with a code that is none, and goes where failures go; the run then ends
+ * before the row. So what a run makes is bounded by MS_BATCH_BYTES_TARGET, or is that of one row.
+ */
+#define MS_CALL_LEFT MS_RC_COUNT
+static inline void ms_call_leave(ms_fn_call *call, uint32_t row)
+{
+    ms_call_fail(call, row, MS_CALL_LEFT);
+}
+
+/* True when the strings of the run leave room for so many other bytes; else the row is left. */
+bool ms_call_has_room(ms_fn_call *call, uint32_t row, size_t bytes);
+
+/*
+ * Room for the bytes of one result string; NULL after having left the row, or failed it with
+ * MS_LIMIT.
+ */
 char *ms_call_string(ms_fn_call *call, uint32_t row, size_t bytes);
 
 #endif

@@ -389,8 +389,12 @@ static void eval_nested(ms_fn_call *call)
 {
     const cast_state *state = call->state;
     ms_arena *arena = call->memory->arena;
+    size_t used = ms_arena_used_bytes(arena);
     MS_CALL_ROWS(call, row, {
         ms_status st = {0};
+        if (!ms_call_has_room(call, row, ms_arena_used_bytes(arena) - used)) {
+            continue;
+        }
         ms_value value = ms_value_from_vec(arena, call->args[0], row);
         ms_value cast = {0};
         ms_rc rc = ms_cast_value(arena, state->config, &value, state->to, &cast, &st);

@@ -132,12 +132,29 @@ bool ms_call_join_validity(ms_fn_call *call)
     return true;
 }
 
+bool ms_call_has_room(ms_fn_call *call, uint32_t row, size_t bytes)
+{
+    const ms_fn_memory *memory = call->memory;
+    uint64_t used = ms_heap_used_bytes(memory->heap) + bytes;
+    if (used <= MS_BATCH_BYTES_TARGET || row == memory->first_row) {
+        return true;
+    }
+    ms_call_leave(call, row);
+    return false;
+}
+
 char *ms_call_string(ms_fn_call *call, uint32_t row, size_t bytes)
 {
-    if (bytes > MS_LIMIT_STRING_BYTES ||
-        ms_heap_used_bytes(call->memory->heap) + bytes > MS_CALL_HEAP_BYTES_MAX) {
-        ms_call_fail(call, row, MS_LIMIT);
-        return NULL;
+    uint64_t used = ms_heap_used_bytes(call->memory->heap) + bytes;
+    if (__builtin_expect(used > MS_BATCH_BYTES_TARGET, 0)) {
+        if (bytes <= MS_LIMIT_STRING_BYTES && row != call->memory->first_row) {
+            ms_call_leave(call, row);
+            return NULL;
+        }
+        if (bytes > MS_LIMIT_STRING_BYTES || used > MS_CALL_HEAP_BYTES_MAX) {
+            ms_call_fail(call, row, MS_LIMIT);
+            return NULL;
+        }
     }
     return ms_heap_alloc(call->memory->heap, bytes);
 }

@@ -7,16 +7,16 @@
  *
  *     put -->  [ oldest ][ ... ][ newest, being filled ]  --> take
  *
- * The queue is bounded by bytes and by batches. A put that finds no room takes nothing and leaves
- * the task's actor, which the next take wakes. The mutex is held while rows are copied; the two
- * sides meet there once a batch.
+ * The queue is bounded by bytes and by batches. A put takes as many rows as there is room for; when
+ * that is not all it leaves the task's actor, which the next take wakes. The mutex is held while
+ * rows are copied; the two sides meet there once a batch.
  */
 #include "runtime/runtime_priv.h"
 
 #define QUEUE_BATCHES 32u /* waiting at most; the caller may hold one more */
 
-/* A full queue holds the largest batch that an operator may emit, whatever the job's batch size. */
-#define CAPACITY_MIN (2u * MS_BATCH_ROWS_MAX / QUEUE_BATCHES)
+/* Rows of a batch of the queue, however small the job's are: few wakes, and few batches. */
+#define CAPACITY_MIN 256u
 
 /* Tasks that can wait for room: a COLLECT operator runs in one subtask. */
 #define WAITERS_MAX MS_LIMIT_PARALLELISM
@@ -83,19 +83,6 @@ static uint32_t newest_of(const msi_collector *collector)
     return (collector->first + collector->count - 1) % QUEUE_BATCHES;
 }
 
-/* Room in batches for so many rows: what the newest can take, and new ones. */
-static bool has_room(msi_collector *collector, uint32_t rows)
-{
-    uint64_t room = 0;
-    if (collector->count > 0) {
-        room = collector->capacity - collector->queue[newest_of(collector)]->rows;
-    }
-    uint32_t batches = ms_batch_pool_available(collector->pool);
-    uint32_t places = QUEUE_BATCHES - collector->count;
-    room += (uint64_t)collector->capacity * (batches < places ? batches : places);
-    return room >= rows;
-}
-
 /* Charges what the newest batch has grown by. */
 static ms_rc charge(msi_collector *collector, ms_status *st)
 {
@@ -111,22 +98,46 @@ static ms_rc charge(msi_collector *collector, ms_status *st)
     return MS_OK;
 }
 
-static ms_rc copy_rows(msi_collector *collector, const ms_batch *batch, ms_status *st)
+/* The batch that takes the next rows, and how many of them; NULL when there is no room. */
+static ms_batch *open_batch(msi_collector *collector, const ms_batch *batch, uint32_t first,
+                            uint32_t *rows_out)
 {
-    uint32_t live = ms_batch_live(batch);
-    for (uint32_t taken = 0; taken < live;) {
-        ms_batch *newest = collector->count > 0 ? collector->queue[newest_of(collector)] : NULL;
-        if (newest == NULL || newest->rows == newest->capacity) {
-            newest = ms_batch_pool_take(collector->pool);
-            MS_ASSERT(newest != NULL && collector->count < QUEUE_BATCHES);
-            collector->count++;
-            collector->queue[newest_of(collector)] = newest;
-            collector->bytes[newest_of(collector)] = 0;
-        }
-        taken += ms_batch_append(newest, batch, taken, live - taken);
-        MS_TRY(charge(collector, st));
+    bool is_full = collector->charged_bytes >= collector->bytes_max && collector->count > 0;
+    ms_batch *newest = collector->count > 0 ? collector->queue[newest_of(collector)] : NULL;
+    if (is_full) {
+        return NULL;
     }
-    return MS_OK;
+    if (newest != NULL && !ms_batch_is_full(newest)) {
+        *rows_out = ms_batch_fit(batch, first, ms_batch_wide_bytes(newest));
+        if (*rows_out > 0) {
+            return newest;
+        }
+    }
+    newest = collector->count < QUEUE_BATCHES ? ms_batch_pool_take(collector->pool) : NULL;
+    if (newest != NULL) {
+        collector->count++;
+        collector->queue[newest_of(collector)] = newest;
+        collector->bytes[newest_of(collector)] = 0;
+        *rows_out = ms_batch_fit(batch, first, 0);
+    }
+    return newest;
+}
+
+/* Copies live rows from `first` on, as many as there is room for; returns how many. */
+static uint32_t copy_rows(msi_collector *collector, const ms_batch *batch, uint32_t first,
+                          ms_status *st)
+{
+    uint32_t taken = 0;
+    while (first + taken < ms_batch_live(batch) && ms_status_is_ok(st)) {
+        uint32_t rows = 0;
+        ms_batch *open = open_batch(collector, batch, first + taken, &rows);
+        if (open == NULL) {
+            break;
+        }
+        taken += ms_batch_append(open, batch, first + taken, rows);
+        (void)charge(collector, st);
+    }
+    return taken;
 }
 
 static void add_waiter(msi_collector *collector, msi_actor *actor)
@@ -140,20 +151,19 @@ static void add_waiter(msi_collector *collector, msi_actor *actor)
     collector->waiters[collector->waiter_count++] = actor;
 }
 
-bool msi_collector_put(msi_collector *collector, const ms_batch *batch, msi_actor *actor,
-                       ms_status *st)
+uint32_t msi_collector_put(msi_collector *collector, const ms_batch *batch, uint32_t first,
+                           msi_actor *actor, ms_status *st)
 {
     ms_mutex_lock(&collector->mutex);
-    bool fits = collector->charged_bytes < collector->bytes_max || collector->count == 0;
-    fits = fits && has_room(collector, ms_batch_live(batch));
-    if (fits) {
-        (void)copy_rows(collector, batch, st);
+    uint32_t taken = copy_rows(collector, batch, first, st);
+    if (taken > 0) {
         ms_cond_signal(&collector->arrived);
-    } else {
+    }
+    if (first + taken < ms_batch_live(batch)) {
         add_waiter(collector, actor);
     }
     ms_mutex_unlock(&collector->mutex);
-    return fits;
+    return taken;
 }
 
 void msi_collector_end(msi_collector *collector)

@@ -147,10 +147,11 @@ static const ms_status *host_completion_status(const ms_completion *done)
     return msi_token_status((const msi_token *)done);
 }
 
-static bool host_collect(ms_op *op, const ms_batch *batch)
+static uint32_t host_collect(ms_op *op, const ms_batch *batch, uint32_t first)
 {
     msi_node *node = node_of(op);
-    return msi_collector_put(node->task->job->collector, batch, &node->task->actor, node->ctx.st);
+    return msi_collector_put(node->task->job->collector, batch, first, &node->task->actor,
+                             node->ctx.st);
 }
 
 static void host_satisfied(ms_op *op)

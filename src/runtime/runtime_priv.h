@@ -611,9 +611,12 @@ msi_collector *msi_collector_create(const ms_schema *schema, uint32_t batch_rows
                                     uint64_t bytes_max, ms_account *parent);
 void msi_collector_destroy(msi_collector *collector);
 
-/* Copies the live rows; false when there is no room now: the actor is woken later. Thread: task. */
-bool msi_collector_put(msi_collector *collector, const ms_batch *batch, msi_actor *actor,
-                       ms_status *st);
+/*
+ * Copies live rows from `first` on, as many as there is room for, and returns how many; when those
+ * are not all, the actor is woken later. Thread: task.
+ */
+uint32_t msi_collector_put(msi_collector *collector, const ms_batch *batch, uint32_t first,
+                           msi_actor *actor, ms_status *st);
 
 /* No more rows will come. Thread: any. */
 void msi_collector_end(msi_collector *collector);

@@ -145,13 +145,9 @@ static void drop_empty(msi_tail *tail)
     }
 }
 
-/* A batch with room for a row in the slot; false when one has to be waited for. */
-static bool make_room(msi_tail *tail, uint32_t slot, ms_status *st)
+/* A batch for the slot; false when one has to be waited for. */
+static bool open_slot(msi_tail *tail, uint32_t slot, ms_status *st)
 {
-    ms_batch *open = tail->open[slot];
-    if (open != NULL && open->rows == open->capacity && !send_open(tail, slot, st)) {
-        return false;
-    }
     if (tail->open[slot] == NULL) {
         tail->open[slot] = ms_batch_pool_take(tail->pool);
     }
@@ -163,19 +159,38 @@ static bool make_room(msi_tail *tail, uint32_t slot, ms_status *st)
     return tail->open[slot] != NULL;
 }
 
+/* How many live rows from `first` on the slot's batch takes now; 0: one has to be waited for. */
+static uint32_t make_room(msi_tail *tail, uint32_t slot, const ms_batch *batch, uint32_t first,
+                          ms_status *st)
+{
+    ms_batch *open = tail->open[slot];
+    uint32_t fit = 0;
+    if (open != NULL && !ms_batch_is_full(open)) {
+        fit = ms_batch_fit(batch, first, ms_batch_wide_bytes(open));
+    }
+    if (fit > 0) {
+        return fit;
+    }
+    if (!send_open(tail, slot, st) || !open_slot(tail, slot, st)) {
+        return 0;
+    }
+    return ms_batch_fit(batch, first, 0);
+}
+
 /* Copies live rows [*taken, live) of a batch into a slot; true when all are taken. */
 static bool copy_rows(msi_tail *tail, uint32_t slot, const ms_batch *batch, uint32_t *taken,
                       ms_status *st)
 {
     uint32_t live = ms_batch_live(batch);
     while (*taken < live) {
-        if (!make_room(tail, slot, st)) {
+        uint32_t rows = make_room(tail, slot, batch, *taken, st);
+        if (rows == 0) {
             return false;
         }
-        *taken += ms_batch_append(tail->open[slot], batch, *taken, live - *taken);
+        *taken += ms_batch_append(tail->open[slot], batch, *taken, rows);
     }
     /* A full batch leaves at once when it can. */
-    if (tail->open[slot] != NULL && tail->open[slot]->rows == tail->open[slot]->capacity) {
+    if (tail->open[slot] != NULL && ms_batch_is_full(tail->open[slot])) {
         (void)send_open(tail, slot, st);
     }
     return true;

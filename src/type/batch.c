@@ -162,6 +162,8 @@ uint32_t ms_batch_append(ms_batch *dst, const ms_batch *src, uint32_t first, uin
 
 void ms_batch_frame(ms_batch *frame, const ms_batch *batch, ms_vec *columns, uint32_t column_count)
 {
+    bool is_same = columns == batch->columns && column_count == batch->column_count;
+    uint64_t wide_bytes_max = is_same ? ms_batch_wide_bytes_max(batch) : MS_BATCH_WIDE_UNKNOWN;
     *frame = (ms_batch){
         .rows = batch->rows,
         .column_count = column_count,
@@ -170,4 +172,5 @@ void ms_batch_frame(ms_batch *frame, const ms_batch *batch, ms_vec *columns, uin
         .sel_count = batch->sel_count,
         .kinds = batch->kinds,
     };
+    ms_batch_set_wide_bytes_max(frame, wide_bytes_max);
 }

@@ -31,6 +31,11 @@
  * its own heap is the first. When a ninth would be needed, or when live bytes fall under half of
  * the pinned bytes, the producer copies the strings instead.
  *
+ * Size. A batch is bounded by rows and by wide bytes, which are those of strings that do not stand
+ * inline and of the elements of lists. Who produces batches asks ms_batch_is_full() after each
+ * row; who copies rows asks ms_batch_fit() how many: a frame can show the same string in many rows
+ * and columns, so that its copy is larger than what it was made from.
+ *
  * Thread: one at a time until shared; counts are atomic, everything else is immutable once sent.
  */
 #ifndef MS_TYPE_BATCH_H
@@ -59,6 +64,7 @@ typedef struct ms_batch {
     const uint16_t *sel;
     uint32_t sel_count;
     const uint8_t *kinds;
+    uint64_t wide_bytes_max; /* private, of frames; 0: not known */
 
     /* The rest is for pooled batches; zero in frames. */
     uint32_t capacity;
@@ -92,6 +98,35 @@ bool ms_batch_is_unique(const ms_batch *batch);
 
 /* Bytes that the batch occupies, heaps included; for credits and the accountant. */
 size_t ms_batch_bytes(const ms_batch *batch);
+
+/* Size. */
+
+#define MS_BATCH_WIDE_UNKNOWN UINT64_MAX
+
+/*
+ * Wide bytes that a copy of all rows takes, or more; MS_BATCH_WIDE_UNKNOWN when only looking at the
+ * rows would tell. Cheap.
+ */
+uint64_t ms_batch_wide_bytes_max(const ms_batch *batch);
+
+/* Says it of a frame whose maker knows better than ms_batch_frame. */
+static inline void ms_batch_set_wide_bytes_max(ms_batch *frame, uint64_t bytes)
+{
+    frame->wide_bytes_max = bytes == MS_BATCH_WIDE_UNKNOWN ? 0 : bytes == 0 ? 1 : bytes;
+}
+
+/*
+ * How many live rows from `first` on a copy may have that holds used_bytes of wide bytes already,
+ * so that it stays within MS_BATCH_BYTES_TARGET. At least one when used_bytes is 0. Looks at the
+ * rows only when it must.
+ */
+uint32_t ms_batch_fit(const ms_batch *batch, uint32_t first, uint64_t used_bytes);
+
+/* Wide bytes of a pooled batch that its producer has written. */
+uint64_t ms_batch_wide_bytes(const ms_batch *batch);
+
+/* True when the producer of a pooled batch adds no further row: by rows, or by wide bytes. */
+bool ms_batch_is_full(const ms_batch *batch);
 
 /* Pools. One producer takes from a pool; any thread may drop its batches. */
 
@@ -149,7 +184,10 @@ uint32_t ms_batch_append(ms_batch *dst, const ms_batch *src, uint32_t first, uin
 
 /* Frames. */
 
-/* Makes *frame a view of the same rows, selection and kinds as batch, over other columns. */
+/*
+ * Makes *frame a view of the same rows, selection and kinds as batch, over other columns. Over the
+ * batch's own columns it knows what it may take as well as the batch does.
+ */
 void ms_batch_frame(ms_batch *frame, const ms_batch *batch, ms_vec *columns, uint32_t column_count);
 
 #endif

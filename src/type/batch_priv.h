@@ -15,4 +15,7 @@
  */
 void msi_pool_return(ms_batch *batch);
 
+/* True when some column of the pool's batches has elements of lists, at any depth. */
+bool msi_pool_has_lists(const ms_batch_pool *pool);
+
 #endif

@@ -29,6 +29,7 @@ typedef struct pooled {
 struct ms_batch_pool {
     const ms_type **types;
     uint32_t column_count;
+    bool has_lists;
     uint32_t capacity;
     uint32_t batches_max;
     uint32_t made;
@@ -38,6 +39,24 @@ struct ms_batch_pool {
     /* A line of its own: droppers write it while the producer reads the fields above. */
     _Alignas(64) _Atomic(pooled *) returned;
 };
+
+static bool has_lists(const ms_type *type)
+{
+    if (type->phys == MS_PHYS_LIST) {
+        return true;
+    }
+    for (uint32_t i = 0; i < type->child_count; i++) {
+        if (has_lists(type->children[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool msi_pool_has_lists(const ms_batch_pool *pool)
+{
+    return pool->has_lists;
+}
 
 ms_batch_pool *ms_batch_pool_create(const ms_schema *schema, uint32_t capacity,
                                     uint32_t batches_max)
@@ -53,6 +72,7 @@ ms_batch_pool *ms_batch_pool_create(const ms_schema *schema, uint32_t capacity,
     pool->types = ms_mem_calloc(schema->column_count, sizeof(*pool->types));
     for (uint32_t c = 0; c < schema->column_count; c++) {
         pool->types[c] = schema->columns[c].type;
+        pool->has_lists = pool->has_lists || has_lists(pool->types[c]);
     }
     return pool;
 }

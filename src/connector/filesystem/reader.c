@@ -296,10 +296,13 @@ static ms_read poll_file(fs_reader *self, ms_batch **batch_out, ms_status *st)
     }
 }
 
-static ms_read fs_poll(ms_reader *reader, ms_batch **batch_out, ms_status *st)
+static uint64_t held_bytes(const fs_reader *self)
 {
-    fs_reader *self = (fs_reader *)reader;
-    renew_batch(self);
+    return self->data.capacity_bytes + CHUNK_BYTES + ms_batch_bytes(self->batch);
+}
+
+static ms_read poll_files(fs_reader *self, ms_batch **batch_out, ms_status *st)
+{
     while (self->split_count > 0) {
         if (!self->has_file && open_split(self, st) != MS_OK) {
             return MS_READ_FAILED;
@@ -310,6 +313,15 @@ static ms_read fs_poll(ms_reader *reader, ms_batch **batch_out, ms_status *st)
         }
     }
     return self->no_more ? MS_READ_END : MS_READ_PENDING;
+}
+
+static ms_read fs_poll(ms_reader *reader, ms_batch **batch_out, ms_status *st)
+{
+    fs_reader *self = (fs_reader *)reader;
+    renew_batch(self);
+    ms_read result = poll_files(self, batch_out, st);
+    self->head.bytes_held = held_bytes(self);
+    return result;
 }
 
 static ms_rc write_splits(const fs_reader *self, ms_buf *out, ms_buf *text, ms_status *st)

@@ -137,6 +137,7 @@ static ms_batch *make_frame(memory_reader *self, const ms_batch *batch, uint32_t
         self->vecs[i] = batch->columns[self->columns[i]];
     }
     ms_batch_frame(&self->frame, batch, self->vecs, self->column_count);
+    ms_batch_set_wide_bytes_max(&self->frame, ms_batch_wide_bytes_max(batch));
     if (count < batch->rows) {
         self->frame.sel = self->positions + first;
         self->frame.sel_count = count;
