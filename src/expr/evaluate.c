@@ -369,12 +369,28 @@ static void run_field(ms_evaluator *ev, const msi_instr *instr, msi_rows in)
     }
 }
 
+/* Gives a vector a type of the same shape: the names of fields are in it, at every level. */
+static void relabel(ms_evaluator *ev, ms_vec *vec, const ms_type *type)
+{
+    vec->type = type;
+    if (vec->child_count == 0) {
+        return;
+    }
+    ms_vec *children = ms_arena_array(&ev->scratch, ms_vec, vec->child_count);
+    memcpy(children, vec->children, vec->child_count * sizeof(*children));
+    /* The count of a MULTISET is a child that its type does not have. */
+    for (uint32_t i = 0; i < vec->child_count && i < type->child_count; i++) {
+        relabel(ev, &children[i], type->children[i]);
+    }
+    vec->children = children;
+}
+
 static void run_alias(ms_evaluator *ev, const msi_instr *instr)
 {
     ms_vec *out = &ev->regs[instr->out];
     ms_fn_lane *lane = lane_of(ev, instr->out);
     *out = ev->regs[instr->args[0]];
-    out->type = ev->program->regs[instr->out].type;
+    relabel(ev, out, ev->program->regs[instr->out].type);
     if (lane != NULL) {
         ms_lane_reset(lane, ev->rows);
         add_failures(ev, lane, lane_of(ev, instr->args[0]));
