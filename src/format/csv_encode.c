@@ -2,7 +2,8 @@
 /*
  * Rows as csv records, quoted as Flink's writer quotes: texts of more than 24 UTF-16 units, and
  * those with a character at or below the largest of delimiter, quote and line feed (with the
- * defaults: a blank, a quote, a comma and what lies below). Numbers and booleans are never quoted,
+ * defaults: a blank, a quote, a comma and what lies below), or with the escape character, which is
+ * a backslash here also when there is none. Numbers and booleans are never quoted,
  * NULL is the null literal or nothing.
  */
 #include "format/csv.h"
@@ -25,12 +26,13 @@ static bool must_quote(const msi_csv_options *options, ms_str text)
     unsigned char safe = (unsigned char)options->delimiter;
     safe = (unsigned char)options->quote > safe ? (unsigned char)options->quote : safe;
     safe = '\n' > safe ? '\n' : safe;
+    unsigned char escape = options->has_escape ? (unsigned char)options->escape : '\\';
     size_t units = 0;
     for (size_t i = 0; i < text.bytes; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
         bool is_start = (c & 0xC0) != 0x80;
         units += is_start ? (c >= 0xF0 ? 2 : 1) : 0;
-        if (c <= safe || (options->has_escape && c == (unsigned char)options->escape)) {
+        if (c <= safe || c == escape) {
             return true;
         }
     }
@@ -46,10 +48,9 @@ static ms_rc append_text(const csv_encoder *self, ms_str text, ms_buf *out, ms_s
     MS_TRY(ms_buf_append_byte(out, options->quote, st));
     for (size_t i = 0; i < text.bytes; i++) {
         char c = text.ptr[i];
-        bool is_special = c == options->quote || (options->has_escape && c == options->escape);
-        if (is_special) {
-            char before = options->has_escape ? options->escape : options->quote;
-            MS_TRY(ms_buf_append_byte(out, before, st));
+        /* Both are doubled, as Flink writes them; the reader takes a quote escaped either way. */
+        if (c == options->quote || (options->has_escape && c == options->escape)) {
+            MS_TRY(ms_buf_append_byte(out, c, st));
         }
         MS_TRY(ms_buf_append_byte(out, c, st));
     }

@@ -64,12 +64,30 @@ static bool copy_run(msi_csv_splitter *self, ms_str input, size_t at)
     return ms_buf_append(&self->copies, ms_str_slice(input, self->run_at, at), &ignored) == MS_OK;
 }
 
-/* Takes the character behind an escape or doubled quote at a position as it is. */
+/* What the character behind an escape stands for: itself, but for these. */
+static char unescaped(char c)
+{
+    switch (c) {
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    case '0':
+        return '\0';
+    default:
+        return c;
+    }
+}
+
+/* Takes the character behind an escape or a doubled quote at a position. */
 static bool take_literal(msi_csv_splitter *self, ms_str input, size_t at)
 {
     ms_status ignored = {0};
-    if (!copy_run(self, input, at) ||
-        ms_buf_append_byte(&self->copies, input.ptr[at + 1], &ignored) != MS_OK) {
+    char c = input.ptr[at + 1];
+    c = is_escape(self, input.ptr[at]) ? unescaped(c) : c;
+    if (!copy_run(self, input, at) || ms_buf_append_byte(&self->copies, c, &ignored) != MS_OK) {
         return false;
     }
     self->run_at = at + 2;

@@ -115,6 +115,18 @@ static ms_rc append_quoted(const json_encoder *self, const ms_vec *vec, uint32_t
     return ms_buf_append_byte(out, '"', st);
 }
 
+/* Zeros at the end stay when the number is to be plain. */
+static ms_rc append_decimal(const json_encoder *self, const ms_vec *vec, uint32_t pos, ms_buf *out,
+                            ms_status *st)
+{
+    if (!self->options.plain_decimals) {
+        return msi_append_decimal(out, vec, pos, false, st);
+    }
+    ms_vec flat = *vec;
+    flat.encoding = MS_ENC_FLAT;
+    return ms_text_vec(out, &flat, pos, MS_TEXT_CAST, ms_zone_utc(), st);
+}
+
 static ms_rc append_scalar(const json_encoder *self, const ms_vec *vec, uint32_t pos, ms_buf *out,
                            ms_status *st)
 {
@@ -122,7 +134,7 @@ static ms_rc append_scalar(const json_encoder *self, const ms_vec *vec, uint32_t
         return ms_json_append_string(out, ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]), st);
     }
     if (vec->type->kind == MS_TYPE_DECIMAL) {
-        return msi_append_decimal(out, vec, pos, self->options.plain_decimals, st);
+        return append_decimal(self, vec, pos, out, st);
     }
     if (vec->type->kind == MS_TYPE_BOOLEAN) {
         bool truth = MS_VEC_DATA(vec, uint8_t)[pos] != 0;

@@ -58,7 +58,9 @@ static void quotes_stand_where_the_writer_of_flink_puts_them(void **state)
           "\xF0\x9F\x98\x80\xF0\x9F\x98\x80\n");
     check("disable-quote-character=true", "tt", "{\"a\":\"a b\",\"b\":\"\\\"\"}", "a b,\"\n");
     check("quote-character='", "t", "{\"a\":\"it's\"}", "'it''s'\n");
-    check("escape-character=\\", "t", "{\"a\":\"a\\\"b\\\\c\"}", "\"a\\\"b\\\\c\"\n");
+    check("escape-character=\\", "t", "{\"a\":\"a\\\"b\\\\c\"}", "\"a\"\"b\\\\c\"\n");
+    check("", "t", "{\"a\":\"a\\\\b\"}", "\"a\\b\"\n");
+    check("escape-character=!", "tt", "{\"a\":\"a\\\\b\",\"b\":\"c!\"}", "a\\b,\"c!!\"\n");
     check("field-delimiter=\\t", "tt", "{\"a\":\"a,b\",\"b\":\"c\"}", "a,b\tc\n");
 }
 

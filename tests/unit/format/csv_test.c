@@ -90,6 +90,8 @@ static void an_escape_makes_the_next_character_literal(void **state)
     static const sample samples[] = {
         {"escape-character=\\", "tt", "\"a\\\"b\",c\n", "a\"b|c\n"},
         {"escape-character=\\", "tt", "\"a\\\\\",c\n", "a\\|c\n"},
+        {"escape-character=\\", "tt", "\"a\"\"b\",\"\\t\\n\"\n", "a\"b|\t\n\n"},
+        {"escape-character=\\", "tt", "a\\nb\\x,\\r\n", "a\nbx|\r\n"},
         {"escape-character=\\", "tt", "a\\,b,c\n", "a,b|c\n"},
         {"escape-character=\\", "tt", "a\\\nb,c\\\\\n", "a\nb|c\\\n"},
         {"escape-character=\\", "t", "\"a\\\n\"\nb\n", "a\n\nb\n"},
