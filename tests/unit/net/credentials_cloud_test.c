@@ -299,8 +299,9 @@ static void what_is_no_key_file_is_refused_without_its_contents(void **state)
         "{\"type\":\"service_account\",\"client_email\":\"x\"}",
         "{\"type\":\"service_account\",\"private_key\":\"canary-6\"}",
         "{\"type\":\"service_account\",\"client_email\":\"x\",\"private_key\":\"canary-7\"}",
-        "{\"type\":\"service_account\",\"client_email\":\"x\",\"private_key\":\"-----BEGIN PRIVATE "
-        "KEY-----\\ncanary8\\n-----END PRIVATE KEY-----\\n\"}",
+        ("{\"type\":\"service_account\",\"client_email\":\"x\",\"private_key\":\"-----BEGIN "
+         "PRIVATE "
+         "KEY-----\\ncanary8\\n-----END PRIVATE KEY-----\\n\"}"),
         "{\"private_key\":\"canary-9\"}",
         "{\"type\":7,\"private_key\":\"canary-10\"}",
     };
