@@ -60,7 +60,7 @@ struct msi_change_read {
     bool is_canceled;     /* by its consumer */
     int64_t wants_micros; /* its time has come, and it waits for the safe time to be so; 0: not */
     uint32_t table;       /* what it waits for; 0: not known yet */
-    uint32_t tablet;
+    uint32_t home;
     int64_t due_ns; /* when it has something to say in any case */
 };
 
@@ -712,8 +712,10 @@ static wait_result begin_wait(msi_change_read *read)
     wait_result result = WAIT_WAITS;
     int64_t due_ns = due_of(read);
     ms_mutex_lock(&waiting->mutex);
+    /* On the way home it waits for a tablet to end, of which the whole table is told; what it must
+     * hear of while it looks, in this fill and the next, are commits at home. */
     read->table = read->place.table;
-    read->tablet = read->place.position.tablet;
+    read->home = read->place.home;
     read->due_ns = due_ns;
     if (read->is_canceled) {
         result = WAIT_CANCELED;
@@ -767,7 +769,7 @@ static bool is_touched(const msi_change_read *read, const msi_touched *touched)
     }
     for (uint32_t i = 0; i < touched->count; i++) {
         if (touched->list[i].table == read->table &&
-            (touched->list[i].tablet == 0 || touched->list[i].tablet == read->tablet)) {
+            (touched->list[i].tablet == 0 || touched->list[i].tablet == read->home)) {
             return true;
         }
     }

@@ -432,7 +432,7 @@ static void many_logged_rows_are_dropped_in_steps_between_which_others_write(voi
     bt = write_batch(f, &batch);
     assert_bt(&bt, MS_BT_OK);
     ms_bt_mutation_batch_release(&batch);
-    stream s = stream_from(f, "", "", 0);
+    stream s = stream_from_now(f, "", "");
     ms_bt_table_call call = admin_call_of(f);
     call.key = ms_str_lit("r");
     ms_bt_client_drop_rows(f->client, &call);

@@ -47,6 +47,7 @@ struct audit {
     ms_env_random random;
     writer writers[WRITERS];
     ms_thread surgeon;
+    ms_env_random surgeon_random; /* for the thread of this round, which takes a copy */
     _Atomic int writers_left;
     _Atomic uint64_t increments[COUNTERS];
     ms_arena arena; /* of tokens and bounds */
@@ -162,8 +163,7 @@ static void run_surgeon(void *arg)
     audit *a = arg;
     caller c;
     caller_init(&c);
-    ms_env_random random;
-    ms_env_random_init(&random, ms_env_random_next(&a->random));
+    ms_env_random random = a->surgeon_random;
     while (atomic_load(&a->writers_left) > 0) {
         char key[4];
         snprintf(key, sizeof(key), "%c%02d", 'a' + (int)ms_env_random_below(&random, 8),
@@ -490,6 +490,7 @@ static void start_threads(audit *a)
         assert_ok(
             ms_thread_start(&a->writers[w].thread, "writer", run_writer, &a->writers[w], &st));
     }
+    ms_env_random_init(&a->surgeon_random, ms_env_random_next(&a->random));
     assert_ok(ms_thread_start(&a->surgeon, "surgeon", run_surgeon, a, &st));
 }
 

@@ -15,6 +15,7 @@
 #include "store_testing.h"
 
 #include "bigtable/client/change.h"
+#include "bigtable/store/store_priv.h"
 
 #include <sched.h>
 
@@ -259,7 +260,29 @@ static inline stream stream_open(fixture *f, const ms_bt_change_options *options
     return s;
 }
 
-/* From a time on; 0 is now. */
+/* Waits until a stream waits in the store. A stream without a start begins when it is first looked
+ * at, so that a test that writes at once must know that it has begun. No other one waits. */
+static inline void stream_settle(stream *s)
+{
+    msi_waiting *waiting = &s->f->store->waiting;
+    for (bool waits = false; !waits; sched_yield()) {
+        ms_mutex_lock(&waiting->mutex);
+        waits = msi_change_next_due(s->f->store) != INT64_MAX;
+        ms_mutex_unlock(&waiting->mutex);
+    }
+}
+
+static inline stream stream_from(fixture *f, const char *start, const char *end, int64_t micros);
+
+/* From now on: what is written after the call is in it. */
+static inline stream stream_from_now(fixture *f, const char *start, const char *end)
+{
+    stream s = stream_from(f, start, end, 0);
+    stream_settle(&s);
+    return s;
+}
+
+/* From a time on. */
 static inline stream stream_from(fixture *f, const char *start, const char *end, int64_t micros)
 {
     return stream_open(

@@ -150,7 +150,7 @@ static void what_was_collected_is_in_the_change_stream(void **state)
         assert_bt(&bt, MS_BT_OK);
     }
     put_at(t, "b", "f", 1000);
-    stream s = stream_from(&t->f, "", "", 0);
+    stream s = stream_from_now(&t->f, "", "");
     assert_int_equal(collect_garbage(&t->f), 4);
     assert_changes(&s, 1, "gc a{-f:other[0,3000),-f:q[0,3000)}");
     assert_silent(&s, &t->clock);
@@ -167,7 +167,7 @@ static void aggregates_are_collected_by_bucket(void **state)
     ms_arena arena;
     ms_arena_init(&arena, 0);
     create_ruled(t, ms_bt_gc_rule_max_versions(&arena, 1), MS_BT_VALUE_INT64_SUM, DAY_MICROS);
-    stream s = stream_from(f, "", "", 0);
+    stream s = stream_from_now(f, "", "");
     ms_bt_mutation_batch batch;
     ms_bt_mutation_batch_init(&batch, 1u << 16);
     uint16_t family = 0;
@@ -229,7 +229,7 @@ static void cells_of_dropped_families_go_without_a_word(void **state)
     put_at(t, "a", "f", 1000);
     put_at(t, "a", "g", 1000);
     put_at(t, "b", "g", 1000);
-    stream s = stream_from(&t->f, "", "", 0);
+    stream s = stream_from_now(&t->f, "", "");
     change_family(t, MS_BT_FAMILY_DROP, "g");
     change_family(t, MS_BT_FAMILY_CREATE, "g");
     assert_rows(&t->f, "a{f:q@1000=v}");

@@ -104,7 +104,7 @@ static void the_default_profile_can_be_changed_but_not_deleted(void **state)
     assert_bt(&bt, MS_BT_OK);
     assert_profiles(f, "default:c9");
     /* Changes come from its cluster now. */
-    stream s = stream_from(f, "", "", 0);
+    stream s = stream_from_now(f, "", "");
     put(f, "a", "1");
     const ms_bt_change_page *page = NULL;
     assert_int_equal(ms_bt_change_read_wait(s.read, &f->parker, &page), MS_BT_POLL_PAGE);
