@@ -39,9 +39,10 @@
  *     ----
  *     ...
  *
- * Statements end at a blank line, or at ---- where something is expected; so do expectations at a
- * blank line. Lines that begin with # between records are comments. Expected errors leave out the
- * line with the place (its name and line number are the runner's).
+ * The header ends at the first blank line. Statements end at a blank line, or at ---- where
+ * something is expected; so do expectations at a blank line. Lines that begin with # between
+ * records are comments. Expected errors leave out the line with the place (its name and line number
+ * are the runner's).
  *
  * Canaries, which prove that the runner can fail, say more in their header:
  *

@@ -149,8 +149,7 @@ bool slt_gate_wait(ms_job *job)
     while (!is_reached && ms_job_state_now(job) <= MS_JOB_STATE_RUNNING) {
         ms_mutex_lock(&gate.mutex);
         is_reached =
-            gate.rows >= gate.allowed ||
-            (ms_cond_wait_for(&gate.cond, &gate.mutex, LOOK_NS) && gate.rows >= gate.allowed);
+            is_closed() || (ms_cond_wait_for(&gate.cond, &gate.mutex, LOOK_NS) && is_closed());
         ms_mutex_unlock(&gate.mutex);
     }
     return is_reached;

@@ -17,6 +17,7 @@ typedef struct reader {
     ms_arena *arena;
     size_t at;
     uint32_t line;
+    bool is_in_header; /* up to the first blank line */
     /* Of the next record. */
     ms_str origin; /* when it has one of its own */
     slt_exempt exempt;
@@ -136,11 +137,6 @@ static bool take_origin(ms_str text, ms_str *origin_out)
     return false;
 }
 
-static bool is_header_of_record(const reader *r)
-{
-    return r->file->record_count > 0;
-}
-
 /* A line that begins with #; free text is fine, a known word with something wrong behind is not. */
 static bool header_line(reader *r, ms_str line)
 {
@@ -148,12 +144,12 @@ static bool header_line(reader *r, ms_str line)
     ms_str text = ms_str_trim(ms_str_slice(line, 1, line.bytes));
     ms_str rest;
     if (take_prefix(text, "origin:", &rest)) {
-        return take_origin(rest, is_header_of_record(r) ? &r->origin : &file->origin);
+        return take_origin(rest, r->is_in_header ? &file->origin : &r->origin);
     }
     if (take_prefix(text, "exempt ", &rest)) {
-        return take_exemption(is_header_of_record(r) ? &r->exempt : &file->exempt, rest);
+        return take_exemption(r->is_in_header ? &file->exempt : &r->exempt, rest);
     }
-    if (is_header_of_record(r)) {
+    if (!r->is_in_header) {
         return true;
     }
     if (take_prefix(text, "compare:", &rest)) {
@@ -278,11 +274,12 @@ bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out)
         keep_examples(arena, file_out);
     }
     file_out->records = ms_arena_array(arena, slt_record, RECORDS_MAX);
-    reader r = {.file = file_out, .arena = arena};
+    reader r = {.file = file_out, .arena = arena, .is_in_header = true};
     ms_str line;
     while (next_line(&r, &line)) {
         ms_str trimmed = ms_str_trim(line);
         if (trimmed.bytes == 0) {
+            r.is_in_header = false;
             continue;
         }
         if (trimmed.ptr[0] == '#') {

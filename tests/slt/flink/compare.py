@@ -50,7 +50,7 @@ class Run:
         if record.kind == "file":
             path = os.path.join(self.tmp, record.arg)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as out:
+            with open(path, "w", encoding="utf-8", newline="") as out:
                 out.write(record.body)
             return SAME, ""
         if record.kind == "restart":

@@ -35,7 +35,7 @@ class Golden:
 
     def __init__(self, path):
         self.path = path
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", newline="") as file:
             self.lines = file.read().split("\n")
         self.compare_rows = False
         self.exempt = set()
@@ -45,14 +45,15 @@ class Golden:
 
     def _read(self):
         at, own = 0, None
+        self.header_end = next(i for i, l in enumerate(self.lines) if not l.strip())
         while at < len(self.lines):
             line = self.lines[at].strip()
             if line.startswith("#"):
                 match = ORIGIN.match(line)
-                if match and self.records:
-                    own = match.group(1).split(":")[0].strip()
-                elif not self.records:
+                if at < self.header_end:
                     self._read_header(line, match)
+                elif match:
+                    own = match.group(1).split(":")[0].strip()
                 at += 1
             elif line:
                 record, at = self._read_record(line, at)
@@ -102,11 +103,10 @@ class Golden:
                 origins[record.line] = version if reproduced[record.line] else was
         names = sorted(set(origins.values())) or [self.origin]
         most = max(names, key=list(origins.values()).count) if origins else names[0]
-        first = self.records[0].line if self.records else len(self.lines)
         lines = []
         for number, line in enumerate(self.lines):
             if ORIGIN.match(line):
-                if number < first:
+                if number < self.header_end:
                     note = ORIGIN.match(line).group(1).partition(":")[2]
                     keeps = note and line.split("origin:")[1].strip().startswith(most)
                     lines.append(f"# origin: {most}" + (f":{note}" if keeps else ""))
@@ -114,7 +114,7 @@ class Golden:
             if number in origins and origins[number] != most:
                 lines.append(f"# origin: {origins[number]}")
             lines.append(line)
-        with open(self.path, "w", encoding="utf-8") as file:
+        with open(self.path, "w", encoding="utf-8", newline="") as file:
             file.write("\n".join(lines))
 
 
