@@ -55,8 +55,7 @@ typedef struct piece {
 
 /* What a run has shown. */
 typedef struct outcome {
-    bool has_ended; /* before it could be interrupted */
-    uint64_t rows;  /* passed the gate up to B */
+    uint64_t rows; /* passed the gate up to B */
     uint64_t table_rows;
     uint64_t rows_torn; /* up to the end of the run */
     uint64_t from;      /* the checkpoint gone on from, 0: none */
@@ -169,6 +168,8 @@ static bool pass_rows(ms_job *job, const piece *p, outcome *out, ms_status *st)
         /* It does not survive the next checkpoint. */
         note_restored(job, out);
         print_outcome(out);
+        (void)take_checkpoint(job, out, st);
+        return false;
     }
     return take_checkpoint(job, out, st);
 }
