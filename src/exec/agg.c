@@ -81,25 +81,17 @@ static bool add_integers(const msi_agg *agg, msi_agg_acc *acc, ms_i128 delta, bo
     return acc->u.i == exact;
 }
 
-static bool take_sum_i8(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    return add_integers(agg, acc, msi_sum_i8(values->data, values->pos, values->count), retracts);
-}
+#define DEFINE_TAKE_SUM(name, kernel)                                                              \
+    static bool name(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)       \
+    {                                                                                              \
+        ms_i128 delta = kernel(values->data, values->pos, values->count);                          \
+        return add_integers(agg, acc, delta, retracts);                                            \
+    }
 
-static bool take_sum_i16(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    return add_integers(agg, acc, msi_sum_i16(values->data, values->pos, values->count), retracts);
-}
-
-static bool take_sum_i32(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    return add_integers(agg, acc, msi_sum_i32(values->data, values->pos, values->count), retracts);
-}
-
-static bool take_sum_i64(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    return add_integers(agg, acc, msi_sum_i64(values->data, values->pos, values->count), retracts);
-}
+DEFINE_TAKE_SUM(take_sum_i8, msi_sum_i8)
+DEFINE_TAKE_SUM(take_sum_i16, msi_sum_i16)
+DEFINE_TAKE_SUM(take_sum_i32, msi_sum_i32)
+DEFINE_TAKE_SUM(take_sum_i64, msi_sum_i64)
 
 static void write_integer(ms_vec *vec, uint32_t row, int64_t value)
 {
@@ -145,11 +137,9 @@ static bool result_integer_average(const msi_agg *agg, const msi_agg_acc *acc, m
                                    uint32_t row)
 {
     (void)agg;
-    if (acc->count <= 0) {
-        return false;
-    }
-    write_integer(vec, row, acc->u.i / acc->count);
-    return true;
+    bool has_rows = acc->count > 0;
+    write_integer(vec, row, has_rows ? acc->u.i / acc->count : 0);
+    return has_rows;
 }
 
 /* Sums of decimals: exact in 128 bits, whether or not they have 38 digits. */
@@ -195,45 +185,47 @@ static bool result_decimal_average(const msi_agg *agg, const msi_agg_acc *acc, m
                              &MS_VEC_DATA(vec, ms_i128)[row]);
 }
 
-/* Sums of floats. The first value replaces the empty sum, so that -0.0 alone stays -0.0. */
+/* Sums of floats. The first value replaces the empty sum, so that -0.0 alone stays -0.0; the sum of
+ * an average starts from 0.0. */
+
+static double float_sign(bool retracts)
+{
+    return retracts ? -1.0 : 1.0;
+}
+
+/* What the sum is so far. */
+static double float_start(const msi_agg_acc *acc, bool is_average, bool retracts)
+{
+    return acc->is_set ? acc->u.f : is_average || retracts ? 0.0 : -0.0;
+}
+
+static bool set_float(msi_agg_acc *acc, double sum)
+{
+    acc->u.f = sum;
+    acc->is_set = true;
+    return true;
+}
 
 static bool take_sum_f32(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
 {
     (void)agg;
-    float start = acc->is_set ? (float)acc->u.f : retracts ? 0.0F : -0.0F;
-    acc->u.f = (double)msi_sum_f32(start, retracts ? -1.0F : 1.0F, values->data, values->pos,
-                                   values->count);
-    acc->is_set = true;
-    return true;
+    float start = (float)float_start(acc, false, retracts);
+    return set_float(acc, (double)msi_sum_f32(start, (float)float_sign(retracts), values->data,
+                                              values->pos, values->count));
 }
 
-static bool take_sum_f64(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    (void)agg;
-    double start = acc->is_set ? acc->u.f : retracts ? 0.0 : -0.0;
-    acc->u.f = msi_sum_f64(start, retracts ? -1.0 : 1.0, values->data, values->pos, values->count);
-    acc->is_set = true;
-    return true;
-}
+#define DEFINE_TAKE_FLOATS(name, kernel, is_average)                                               \
+    static bool name(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)       \
+    {                                                                                              \
+        (void)agg;                                                                                 \
+        double start = float_start(acc, is_average, retracts);                                     \
+        return set_float(                                                                          \
+            acc, kernel(start, float_sign(retracts), values->data, values->pos, values->count));   \
+    }
 
-/* The sum of an average starts from 0.0. */
-static bool take_average_f32(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    (void)agg;
-    acc->u.f = msi_sum_f32_wide(acc->is_set ? acc->u.f : 0.0, retracts ? -1.0 : 1.0, values->data,
-                                values->pos, values->count);
-    acc->is_set = true;
-    return true;
-}
-
-static bool take_average_f64(const msi_agg *agg, msi_agg_acc *acc, const run *values, bool retracts)
-{
-    (void)agg;
-    acc->u.f = msi_sum_f64(acc->is_set ? acc->u.f : 0.0, retracts ? -1.0 : 1.0, values->data,
-                           values->pos, values->count);
-    acc->is_set = true;
-    return true;
-}
+DEFINE_TAKE_FLOATS(take_sum_f64, msi_sum_f64, false)
+DEFINE_TAKE_FLOATS(take_average_f32, msi_sum_f32_wide, true)
+DEFINE_TAKE_FLOATS(take_average_f64, msi_sum_f64, true)
 
 static void write_float(ms_vec *vec, uint32_t row, double value)
 {
@@ -255,11 +247,9 @@ static bool result_float_average(const msi_agg *agg, const msi_agg_acc *acc, ms_
                                  uint32_t row)
 {
     (void)agg;
-    if (acc->count <= 0) {
-        return false;
-    }
-    write_float(vec, row, acc->u.f / (double)acc->count);
-    return true;
+    bool has_rows = acc->count > 0;
+    write_float(vec, row, has_rows ? acc->u.f / (double)acc->count : 0.0);
+    return has_rows;
 }
 
 /* MIN and MAX. The first value is the best so far. */
@@ -557,87 +547,95 @@ uint32_t msi_agg_state_fields(const msi_agg *agg, uint32_t index, ms_field *fiel
     return 2;
 }
 
+/* Which member of an accumulator's union has the value of a physical form. */
+typedef enum held { HELD_NOT, HELD_I, HELD_F, HELD_DEC, HELD_TS, HELD_STR } held;
+
+static held held_of(const msi_agg *agg)
+{
+    static const uint8_t helds[MS_PHYS_COUNT] = {
+        [MS_PHYS_BOOL] = HELD_I,  [MS_PHYS_I8] = HELD_I,     [MS_PHYS_I16] = HELD_I,
+        [MS_PHYS_I32] = HELD_I,   [MS_PHYS_I64] = HELD_I,    [MS_PHYS_F32] = HELD_F,
+        [MS_PHYS_F64] = HELD_F,   [MS_PHYS_I128] = HELD_DEC, [MS_PHYS_TS16] = HELD_TS,
+        [MS_PHYS_STR] = HELD_STR,
+    };
+    return (held)helds[agg->value_type->phys];
+}
+
 static ms_value value_of(const msi_agg *agg, const msi_agg_acc *acc)
 {
     ms_value value = {.type = agg->value_type};
-    switch (agg->value_type->phys) {
-    case MS_PHYS_BOOL:
-    case MS_PHYS_I8:
-    case MS_PHYS_I16:
-    case MS_PHYS_I32:
-    case MS_PHYS_I64:
+    switch (held_of(agg)) {
+    case HELD_I:
         value.u.i = acc->u.i;
         return value;
-    case MS_PHYS_I128:
-        value.u.dec = acc->u.dec;
-        return value;
-    case MS_PHYS_F32:
-    case MS_PHYS_F64:
+    case HELD_F:
         value.u.f = acc->u.f;
         return value;
-    case MS_PHYS_TS16:
+    case HELD_DEC:
+        value.u.dec = acc->u.dec;
+        return value;
+    case HELD_TS:
         value.u.ts = acc->u.ts;
         return value;
-    case MS_PHYS_STR:
+    case HELD_STR:
         value.u.str = ms_view_str(&acc->u.str);
         return value;
-    case MS_PHYS_NONE:
-    case MS_PHYS_LIST:
-    case MS_PHYS_ROW:
-    case MS_PHYS_COUNT:
+    case HELD_NOT:
         break;
     }
     MS_UNREACHABLE();
 }
 
-void msi_agg_save(const msi_agg *agg, const msi_agg_acc *acc, const ms_field *fields,
-                  ms_value *values)
+static void hold_value(const msi_agg *agg, msi_agg_acc *acc, const ms_value *value)
+{
+    switch (held_of(agg)) {
+    case HELD_I:
+        acc->u.i = value->u.i;
+        return;
+    case HELD_F:
+        acc->u.f = value->u.f;
+        return;
+    case HELD_DEC:
+        acc->u.dec = value->u.dec;
+        return;
+    case HELD_TS:
+        acc->u.ts = value->u.ts;
+        return;
+    case HELD_STR:
+        acc->u.str = ms_view_make(value->u.str.ptr, (uint32_t)value->u.str.bytes);
+        return;
+    case HELD_NOT:
+        break;
+    }
+    MS_UNREACHABLE();
+}
+
+static uint32_t column_count(const msi_agg *agg)
+{
+    return agg->value_type == NULL ? 1 : 2;
+}
+
+uint32_t msi_agg_save(const msi_agg *agg, const msi_agg_acc *acc, const ms_field *fields,
+                      ms_value *values)
 {
     values[0] = ms_value_int(fields[0].type, acc->count);
     if (agg->value_type != NULL) {
         bool has_value = acc->is_set && !acc->is_lost;
         values[1] = has_value ? value_of(agg, acc) : ms_value_null(agg->value_type);
     }
+    return column_count(agg);
 }
 
 /* A sum that is NULL though values count is one that was lost. */
-void msi_agg_load(const msi_agg *agg, msi_agg_acc *acc, const ms_value *values)
+uint32_t msi_agg_load(const msi_agg *agg, msi_agg_acc *acc, const ms_value *values)
 {
     *acc = (msi_agg_acc){.count = values[0].u.i};
-    if (agg->value_type == NULL) {
-        return;
+    if (agg->value_type != NULL) {
+        acc->is_set = !values[1].is_null;
+        acc->is_lost = values[1].is_null && acc->count != 0;
+        if (acc->is_set) {
+            hold_value(agg, acc, &values[1]);
+        }
     }
-    acc->is_set = !values[1].is_null;
-    acc->is_lost = values[1].is_null && acc->count != 0;
-    if (!acc->is_set) {
-        return;
-    }
-    switch (agg->value_type->phys) {
-    case MS_PHYS_BOOL:
-    case MS_PHYS_I8:
-    case MS_PHYS_I16:
-    case MS_PHYS_I32:
-    case MS_PHYS_I64:
-        acc->u.i = values[1].u.i;
-        return;
-    case MS_PHYS_I128:
-        acc->u.dec = values[1].u.dec;
-        return;
-    case MS_PHYS_F32:
-    case MS_PHYS_F64:
-        acc->u.f = values[1].u.f;
-        return;
-    case MS_PHYS_TS16:
-        acc->u.ts = values[1].u.ts;
-        return;
-    case MS_PHYS_STR:
-        acc->u.str = ms_view_make(values[1].u.str.ptr, (uint32_t)values[1].u.str.bytes);
-        return;
-    case MS_PHYS_NONE:
-    case MS_PHYS_LIST:
-    case MS_PHYS_ROW:
-    case MS_PHYS_COUNT:
-        break;
-    }
-    MS_UNREACHABLE();
+    return column_count(agg);
 }

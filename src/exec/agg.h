@@ -101,9 +101,9 @@ bool msi_agg_borrows(const msi_agg *agg, const msi_agg_acc *acc, const ms_buf *s
 uint32_t msi_agg_state_fields(const msi_agg *agg, uint32_t index, ms_field *fields,
                               ms_arena *arena);
 
-/* To and from the values of these columns. A string borrows. */
-void msi_agg_save(const msi_agg *agg, const msi_agg_acc *acc, const ms_field *fields,
-                  ms_value *values);
-void msi_agg_load(const msi_agg *agg, msi_agg_acc *acc, const ms_value *values);
+/* To and from the values of these columns. A string borrows. Return how many columns there are. */
+uint32_t msi_agg_save(const msi_agg *agg, const msi_agg_acc *acc, const ms_field *fields,
+                      ms_value *values);
+uint32_t msi_agg_load(const msi_agg *agg, msi_agg_acc *acc, const ms_value *values);
 
 #endif

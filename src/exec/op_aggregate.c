@@ -181,8 +181,7 @@ static ms_rc load(op_aggregate *self)
     self->rows = self->state_values[0].u.i;
     uint32_t column = 1;
     for (uint32_t i = 0; i < self->agg_count; i++) {
-        msi_agg_load(&self->aggs[i], &self->accs[i], &self->state_values[column]);
-        column += self->aggs[i].value_type == NULL ? 1 : 2;
+        column += msi_agg_load(&self->aggs[i], &self->accs[i], &self->state_values[column]);
     }
     return keep_strings(self, ctx->st);
 }
@@ -201,8 +200,8 @@ static ms_rc store(op_aggregate *self)
     self->state_values[0] = ms_value_int(fields[0].type, self->rows);
     uint32_t column = 1;
     for (uint32_t i = 0; i < self->agg_count; i++) {
-        msi_agg_save(&self->aggs[i], &self->accs[i], &fields[column], &self->state_values[column]);
-        column += self->aggs[i].value_type == NULL ? 1 : 2;
+        column += msi_agg_save(&self->aggs[i], &self->accs[i], &fields[column],
+                               &self->state_values[column]);
     }
     ms_buf_reset(&self->record);
     MS_TRY(ms_rowcodec_encode_values(self->codec, self->state_values, &self->record, ctx->st));

@@ -301,7 +301,8 @@ typedef struct retirement {
 
 /*
  * What was pushed before the request is delivered before it; but such a mail (an event) may wake an
- * actor, whose mail then stands behind the request. A second round comes after those too.
+ * actor, whose mail then stands behind the request. A second round comes after those too. Timers go
+ * in the first: one that fires between the two would wake an actor behind both.
  */
 #define RETIREMENT_ROUNDS 2u
 
@@ -328,11 +329,11 @@ static void deliver_retirement(ms_mail *mail)
 {
     retirement *request = MS_MAIL_OWNER(mail, retirement, mail);
     ms_workers *workers = request->worker->workers;
+    remove_actors(request->worker, request->owner);
     if (--request->rounds > 0) {
         ms_mailbox_push(&request->worker->mailbox, &request->mail);
         return;
     }
-    remove_actors(request->worker, request->owner);
     ms_mutex_lock(&workers->mutex);
     request->is_done = true;
     ms_cond_broadcast(&workers->cond);

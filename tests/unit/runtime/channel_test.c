@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the ring: order, credit in batches and bytes, control slots, wakes under stress. */
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 
 #include "runtime/runtime_priv.h"
 

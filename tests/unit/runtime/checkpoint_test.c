@@ -5,22 +5,15 @@
  * came back, sources read again at most what came after the last complete checkpoint, checkpoint
  * ids go on.
  */
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 
 #define SPLITS 4u
 #define SPLIT_ROWS 5000u
 #define ROWS (2ull * SPLITS * SPLIT_ROWS)
 #define GATE 1000u
 
-typedef struct fixture {
-    fake_engine engine;
-    fake_world world;
-    fake_plan plan;
-    ms_str dir;
-} fixture;
-
 /* source a, source b -> union -> hash -> count -> sink; union -> sink */
-static void build_plan(fixture *f, uint32_t parallelism)
+static void build_plan(fake_rig *f, uint32_t parallelism)
 {
     fake_plan *plan = &f->plan;
     fake_plan_init(plan, &f->world);
@@ -37,36 +30,20 @@ static void build_plan(fixture *f, uint32_t parallelism)
     fake_add_sink(plan, fake_sink_make(&f->world), parallelism, both);
 }
 
-static void fixture_init(fixture *f, uint32_t parallelism)
+static void open_rig(fake_rig *f, uint32_t parallelism)
 {
-    fake_engine_init(&f->engine, 2);
-    fake_world_init(&f->world, 1);
+    fake_rig_init(f, 2, 1);
     f->dir = fake_dir(&f->world);
     build_plan(f, parallelism);
 }
 
-static void fixture_release(fixture *f)
-{
-    fake_world_release(&f->world);
-    fake_engine_release(&f->engine);
-}
-
-static ms_job_options job_options(fixture *f, ms_job_restore restore)
+static ms_job_options job_options(fake_rig *f, ms_job_restore restore)
 {
     return (ms_job_options){.name = ms_str_lit("job"),
                             .checkpoint_dir = f->dir,
                             .restore = restore,
                             .batch_rows = 64,
                             .make_op = fake_make_op};
-}
-
-static ms_job *start_job(fixture *f, ms_job_options options)
-{
-    ms_status st = {0};
-    ms_job *job = NULL;
-    assert_ok(ms_job_create(f->engine.workers, &f->plan.plan, &options, &job, &st));
-    assert_ok(ms_job_start(job, &st));
-    return job;
 }
 
 static void wait_for_rows(ms_job *job, uint64_t rows)
@@ -82,7 +59,7 @@ static void wait_for_rows(ms_job *job, uint64_t rows)
     }
 }
 
-static void expect_result(fixture *f)
+static void expect_result(fake_rig *f)
 {
     fake_expect_ids(&f->world, 0, ROWS);
     assert_int_equal(f->world.totals[0], ROWS);
@@ -90,7 +67,7 @@ static void expect_result(fixture *f)
 }
 
 /* Runs to the end, from a checkpoint. */
-static void resume_to_end(fixture *f, ms_job_totals *totals)
+static void resume_to_end(fake_rig *f, ms_job_totals *totals)
 {
     ms_status st = {0};
     atomic_store(&f->world.gate, FAKE_GATE_OPEN);
@@ -106,11 +83,11 @@ static void resume_to_end(fixture *f, ms_job_totals *totals)
 /* A crash is a cancel: nothing that came after the last checkpoint survives it. */
 static void crash_and_resume(uint32_t before, uint32_t after)
 {
-    fixture f;
-    fixture_init(&f, before);
+    fake_rig f;
+    open_rig(&f, before);
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
-    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    ms_job *job = fake_start(&f, job_options(&f, MS_JOB_ASK));
     wait_for_rows(job, 2ull * GATE);
     uint64_t first = 0;
     uint64_t second = 0;
@@ -133,7 +110,7 @@ static void crash_and_resume(uint32_t before, uint32_t after)
     resume_to_end(&f, &totals);
     assert_int_equal(totals.rows_read_before, at_checkpoint);
     assert_true(totals.checkpoint_id > second);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void a_job_goes_on_from_its_checkpoint(void **state)
@@ -160,8 +137,8 @@ static void what_has_finished_does_not_run_again(void **state)
 {
     (void)state;
     for (uint32_t after = 1; after <= 2; after++) {
-        fixture f;
-        fixture_init(&f, 1);
+        fake_rig f;
+        open_rig(&f, 1);
         ms_job_totals totals;
         ms_status st = {0};
         uint64_t id = 0;
@@ -179,7 +156,7 @@ static void what_has_finished_does_not_run_again(void **state)
                 plan, fake_scan_make(&f.world, 0, 1, SPLIT_ROWS, FAKE_COUNT_KEYS), parallelism);
             fake_add_sink(plan, fake_sink_make(&f.world), parallelism, b);
             atomic_store(&f.world.gate, run == 0 ? GATE : FAKE_GATE_OPEN);
-            ms_job *job = start_job(&f, job_options(&f, MS_JOB_RESUME));
+            ms_job *job = fake_start(&f, job_options(&f, MS_JOB_RESUME));
             if (run == 0) {
                 wait_for_rows(job, 3ull * GATE);
                 /* The endings pass a little after the rows; a checkpoint then sees them. */
@@ -197,7 +174,7 @@ static void what_has_finished_does_not_run_again(void **state)
         fake_expect_ids(&f.world, 0, SPLIT_ROWS);
         assert_int_equal(totals.rows_read, SPLIT_ROWS - GATE);
         assert_int_equal(totals.rows_read_before, 3 * GATE);
-        fixture_release(&f);
+        fake_rig_release(&f);
     }
 }
 
@@ -224,14 +201,14 @@ static void wait_for_an_end(const ms_job *job)
 static void what_has_finished_runs_again_when_others_feed_it(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     const fake_scan *scan = fake_scan_make(&f.world, 0, 1, SPLIT_ROWS, FAKE_COUNT_KEYS);
     fake_sink *sink = fake_sink_make(&f.world);
     fake_plan_init(&f.plan, &f.world);
     fake_add_sink(&f.plan, sink, 2, fake_add_source(&f.plan, scan, 2));
     atomic_store(&f.world.gate, GATE);
-    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    ms_job *job = fake_start(&f, job_options(&f, MS_JOB_ASK));
     wait_for_rows(job, GATE);
     wait_for_an_end(job);
     ms_status st = {0};
@@ -248,7 +225,7 @@ static void what_has_finished_runs_again_when_others_feed_it(void **state)
     assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
     assert_int_equal(totals.rows_read, SPLIT_ROWS - GATE);
     fake_expect_ids(&f.world, 0, SPLIT_ROWS);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* VALUES whose second subtask, which has no row, does not come to its end. */
@@ -277,7 +254,7 @@ static ms_op *make_held_op(const ms_pnode *node, ms_arena *arena)
     return op;
 }
 
-static void build_values_plan(fixture *f, uint32_t parallelism, uint32_t rows)
+static void build_values_plan(fake_rig *f, uint32_t parallelism, uint32_t rows)
 {
     fake_plan_init(&f->plan, &f->world);
     ms_pnode *values = fake_node(&f->plan, MS_PNODE_VALUES, parallelism, NULL, NULL);
@@ -298,13 +275,13 @@ static void build_values_plan(fixture *f, uint32_t parallelism, uint32_t rows)
 static void values_that_have_ended_do_not_come_again(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     build_values_plan(&f, 2, 100);
     atomic_store(&second_is_held, true);
     ms_job_options options = job_options(&f, MS_JOB_ASK);
     options.make_op = make_held_op;
-    ms_job *job = start_job(&f, options);
+    ms_job *job = fake_start(&f, options);
     wait_for_an_end(job);
     ms_status st = {0};
     uint64_t id = 0;
@@ -317,12 +294,12 @@ static void values_that_have_ended_do_not_come_again(void **state)
     atomic_store(&second_is_held, false);
     assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), NULL, &st));
     fake_expect_ids(&f.world, 0, 100);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* A history of runs of one job, each ended at a random moment. */
 typedef struct history {
-    fixture f;
+    fake_rig f;
     ms_env_random random;
     ms_job_options options;
     uint32_t parallelism;
@@ -432,11 +409,11 @@ static void crashes_at_any_moment_lose_and_repeat_nothing(void **state)
 static void an_unfinished_job_asks(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
-    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    ms_job *job = fake_start(&f, job_options(&f, MS_JOB_ASK));
     wait_for_rows(job, 2ull * GATE);
     uint64_t id = 0;
     assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
@@ -470,10 +447,10 @@ static void an_unfinished_job_asks(void **state)
     assert_int_equal(totals.restored_entries, 0);
     assert_int_equal(totals.rows_read, ROWS);
     assert_true(totals.checkpoint_id > id);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
-static uint32_t count_files(fixture *f, const char *prefix)
+static uint32_t count_files(fake_rig *f, const char *prefix)
 {
     ms_status st = {0};
     const ms_dir_entry *entries = NULL;
@@ -489,8 +466,8 @@ static uint32_t count_files(fixture *f, const char *prefix)
 static void a_job_that_reached_its_end_leaves_a_progress_record_only(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    open_rig(&f, 2);
     ms_status st = {0};
     ms_job_totals totals;
     ms_job_options options = job_options(&f, MS_JOB_ASK);
@@ -511,19 +488,19 @@ static void a_job_that_reached_its_end_leaves_a_progress_record_only(void **stat
     assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_ASK), &totals, &st));
     assert_int_equal(totals.rows_read, ROWS);
     assert_true(totals.checkpoint_id > before);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void two_complete_checkpoints_are_kept(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     ms_status st = {0};
     atomic_store(&f.world.gate, 0);
     ms_job_options options = job_options(&f, MS_JOB_ASK);
     options.checkpoint_full_every = 4;
-    ms_job *job = start_job(&f, options);
+    ms_job *job = fake_start(&f, options);
     uint64_t id = 0;
     for (uint64_t i = 1; i <= 10; i++) {
         fake_open_gate(&f.world, i * 10);
@@ -542,17 +519,17 @@ static void two_complete_checkpoints_are_kept(void **state)
     ms_job_totals totals;
     resume_to_end(&f, &totals);
     assert_int_equal(totals.restored_entries, FAKE_COUNT_KEYS);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void another_plan_is_refused(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
-    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    ms_job *job = fake_start(&f, job_options(&f, MS_JOB_ASK));
     uint64_t id = 0;
     assert_ok(ms_job_checkpoint(job, 60000, &id, &st));
     ms_job_destroy(job);
@@ -560,23 +537,23 @@ static void another_plan_is_refused(void **state)
     ms_job_options options = job_options(&f, MS_JOB_RESUME);
     assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st),
                      MS_PLAN_MISMATCH);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void without_a_directory_there_is_no_checkpoint_to_ask_for(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
     ms_job_options options = job_options(&f, MS_JOB_ASK);
     options.checkpoint_dir = (ms_str){0};
-    ms_job *job = start_job(&f, options);
+    ms_job *job = fake_start(&f, options);
     uint64_t id = 0;
     assert_int_equal(ms_job_checkpoint(job, 1000, &id, &st), MS_NOT_SUPPORTED);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* ---- Given up, and tried again ---- */
@@ -586,14 +563,14 @@ static void without_a_directory_there_is_no_checkpoint_to_ask_for(void **state)
 static void a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    open_rig(&f, 2);
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
     ms_job_options options = job_options(&f, MS_JOB_ASK);
     options.checkpoint_timeout_ms = 100;
     options.checkpoint_failures_max = 100;
-    ms_job *job = start_job(&f, options);
+    ms_job *job = fake_start(&f, options);
     wait_for_rows(job, 4ull * GATE);
     ms_mutex_lock(&f.world.mutex);
     f.world.hang_persist = true;
@@ -622,14 +599,14 @@ static void a_checkpoint_that_hangs_times_out_and_the_next_one_commits_its_rows(
     ms_mutex_unlock(&f.world.mutex);
     ms_job_destroy(job);
     resume_to_end(&f, &totals);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void too_many_failures_in_a_row_fail_the_job(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    open_rig(&f, 1);
     ms_status st = {0};
     atomic_store(&f.world.gate, GATE);
     f.world.hang_persist = true;
@@ -637,15 +614,15 @@ static void too_many_failures_in_a_row_fail_the_job(void **state)
     options.checkpoint_timeout_ms = 10;
     options.checkpoint_interval_ms = 5;
     options.checkpoint_failures_max = 2;
-    ms_job *job = start_job(&f, options);
+    ms_job *job = fake_start(&f, options);
     assert_int_equal(ms_job_wait(job, 60000, &st), MS_LIMIT);
     ms_job_destroy(job);
     fake_unhang(&f.world);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* Runs a job with two checkpoints while one operation fails. False: the job failed. */
-static bool run_with_fault(fixture *f, uint32_t *failed)
+static bool run_with_fault(fake_rig *f, uint32_t *failed)
 {
     ms_status st = {0};
     ms_job *job = NULL;
@@ -673,7 +650,7 @@ static bool run_with_fault(fixture *f, uint32_t *failed)
 static void fail_everywhere(const char *point, bool job_may_fail)
 {
     for (uint32_t n = 1;; n++) {
-        fixture f;
+        fake_rig f;
         ms_status st = {0};
         char spec[64];
         snprintf(spec, sizeof(spec), "%s:%u:fail", point, n);
@@ -696,7 +673,7 @@ static void fail_everywhere(const char *point, bool job_may_fail)
         assert_ok(fake_run(&f.engine, &f.plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
         assert_int_equal(totals.rows_read + totals.rows_read_before, ROWS);
         expect_result(&f);
-        fixture_release(&f);
+        fake_rig_release(&f);
         if (fired == 0) {
             assert_true(n > 1);
             return;
@@ -727,7 +704,7 @@ static void a_failing_disk_gives_checkpoints_up_and_harms_no_row(void **state)
 static void a_barrier_that_comes_too_late_spoils_no_chain(void **state)
 {
     (void)state;
-    fixture f;
+    fake_rig f;
     ms_status st = {0};
     fake_world_init(&f.world, 1);
     f.dir = fake_dir(&f.world);
@@ -745,7 +722,7 @@ static void a_barrier_that_comes_too_late_spoils_no_chain(void **state)
     atomic_store(&f.world.hold_calc, true);
     assert_ok(ms_env_faults_set(ms_str_lit("checkpoint.before_data:1:fail"), &st));
     fake_engine_init(&f.engine, 2);
-    ms_job *job = start_job(&f, job_options(&f, MS_JOB_ASK));
+    ms_job *job = fake_start(&f, job_options(&f, MS_JOB_ASK));
     wait_for_rows(job, 32);
     uint64_t id = 0;
     assert_int_equal(ms_job_checkpoint(job, 60000, &id, &st), MS_IO_ERROR);
@@ -764,7 +741,7 @@ static void a_barrier_that_comes_too_late_spoils_no_chain(void **state)
     assert_ok(fake_run(&f.engine, plan, job_options(&f, MS_JOB_RESUME), &totals, &st));
     assert_int_equal(totals.restored_entries, 2 * FAKE_COUNT_KEYS);
     assert_int_equal(f.world.totals[0], 2 * SPLIT_ROWS);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void a_failing_commit_fails_the_job_and_is_made_up_for(void **state)
@@ -785,7 +762,7 @@ typedef struct killed {
 static void run_job_until_killed(void *arg)
 {
     const killed *k = arg;
-    fixture f;
+    fake_rig f;
     fake_engine_init(&f.engine, 2);
     fake_world_init(&f.world, 1);
     f.dir = k->dir;
@@ -801,7 +778,7 @@ static void run_job_until_killed(void *arg)
     _exit(fake_run(&f.engine, &f.plan, options, &totals, &st) == MS_OK ? 0 : 2);
 }
 
-static void read_commits(fixture *f)
+static void read_commits(fake_rig *f)
 {
     ms_status st = {0};
     const ms_dir_entry *entries = NULL;
@@ -824,7 +801,7 @@ static void kill_and_resume(const char *point, uint32_t n)
 {
     char spec[64];
     snprintf(spec, sizeof(spec), "%s:%u:kill", point, n);
-    fixture f;
+    fake_rig f;
     fake_world_init(&f.world, 1);
     f.dir = fake_dir(&f.world);
     f.world.commit_dir = fake_dir(&f.world).ptr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the queue of result rows: order, bounds, waking, and rows put together. */
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 #include "runtime/runtime_priv.h"
 
 typedef struct fixture {

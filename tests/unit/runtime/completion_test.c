@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of completion tokens: delivery, failures, double and late completion. */
 #include "base/log.h"
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 #include "runtime/runtime_priv.h"
 
 typedef struct owner {

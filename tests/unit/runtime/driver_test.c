@@ -5,7 +5,7 @@
  * Graphs, parallelisms, exchanges and the behavior of operators come from a seed; each graph also
  * runs on one stepped thread, where a failing seed can be run again.
  */
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 
 #define GRAPHS 60u
 #define GRAPHS_NIGHTLY 3000u
@@ -68,19 +68,11 @@ static const ms_pnode *make_tree(builder *b, uint32_t depth)
 
 static void run_graph(uint64_t seed, uint32_t workers)
 {
-    fake_engine engine;
-    fake_world world;
-    fake_plan plan;
-    if (workers > 0) {
-        fake_engine_init(&engine, workers);
-    } else {
-        fake_engine_init_stepped(&engine, seed);
-    }
-    fake_world_init(&world, seed);
-    fake_plan_init(&plan, &world);
-    world.is_wild = true;
-    world.pool_batches = 2;
-    builder b = {.world = &world, .plan = &plan};
+    fake_rig f;
+    fake_rig_init(&f, workers, seed);
+    f.world.is_wild = true;
+    f.world.pool_batches = 2;
+    builder b = {.world = &f.world, .plan = &f.plan};
     ms_env_random_init(&b.random, seed);
     const ms_pnode *top = make_tree(&b, 2);
     /* A diamond: the same rows by two ways, into one union. */
@@ -88,29 +80,28 @@ static void run_graph(uint64_t seed, uint32_t workers)
     if (is_diamond) {
         const ms_pnode *left = extend(&b, top);
         const ms_pnode *right = extend(&b, top);
-        top = fake_add_union(&plan, pick_parallelism(&b), left, right);
+        top = fake_add_union(&f.plan, pick_parallelism(&b), left, right);
     }
-    fake_add_sink(&plan, fake_sink_make(&world), pick_parallelism(&b), extend(&b, top));
+    fake_add_sink(&f.plan, fake_sink_make(&f.world), pick_parallelism(&b), extend(&b, top));
     ms_job_options options = {.batch_rows = 1, .ring_slots = 2, .pool_batches = 2, .seed = seed};
     if (below(&b, 2) == 0) {
         options.batch_rows = 1 + below(&b, 8);
         options.ring_slots = 2 + below(&b, 3);
     }
     if (below(&b, 2) == 0) {
-        options.checkpoint_dir = fake_dir(&world);
+        options.checkpoint_dir = fake_dir(&f.world);
         options.checkpoint_interval_ms = 1;
     }
     ms_status st = {0};
-    ms_rc rc = fake_run(&engine, &plan, options, NULL, &st);
+    ms_rc rc = fake_run(&f.engine, &f.plan, options, NULL, &st);
     if (rc != MS_OK) {
         fail_msg("seed %llu, %u workers: %s", (unsigned long long)seed, workers, st.message);
     }
-    assert_int_equal(world.id_count, b.rows * (is_diamond ? 2 : 1));
+    assert_int_equal(f.world.id_count, b.rows * (is_diamond ? 2 : 1));
     if (!is_diamond) {
-        fake_expect_ids(&world, 0, b.rows);
+        fake_expect_ids(&f.world, 0, b.rows);
     }
-    fake_world_release(&world);
-    fake_engine_release(&engine);
+    fake_rig_release(&f);
 }
 
 static uint32_t graph_count(void)

@@ -1,37 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of whole jobs: pipelines, results, the ways to end, failures, budgets, idle cost. */
-#include "runtime/fake.h"
-
-typedef struct fixture {
-    fake_engine engine;
-    fake_world world;
-    fake_plan plan;
-    ms_status st;
-} fixture;
-
-static void fixture_init(fixture *f, uint32_t workers)
-{
-    memset(&f->st, 0, sizeof(f->st));
-    fake_engine_init(&f->engine, workers);
-    fake_world_init(&f->world, 1);
-    fake_plan_init(&f->plan, &f->world);
-}
-
-static void fixture_release(fixture *f)
-{
-    fake_world_release(&f->world);
-    fake_engine_release(&f->engine);
-}
-
-static ms_job *start_job(fixture *f, ms_job_options options)
-{
-    ms_status st = {0};
-    ms_job *job = NULL;
-    options.make_op = fake_make_op;
-    assert_ok(ms_job_create(f->engine.workers, &f->plan.plan, &options, &job, &st));
-    assert_ok(ms_job_start(job, &st));
-    return job;
-}
+#include "runtime/fake_job.h"
 
 /* Waits until the numbers of a job say so. */
 #define wait_for(job, totals, condition)                                                           \
@@ -51,8 +20,8 @@ static ms_job *start_job(fixture *f, ms_job_options options)
 static void one_task_runs_from_source_to_sink(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     const ms_pnode *source = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 3, 5000, 10), 1);
     fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, source);
     ms_job_totals totals;
@@ -63,11 +32,11 @@ static void one_task_runs_from_source_to_sink(void **state)
     assert_int_equal(totals.rows_written, 15000);
     assert_int_equal(totals.rows_uncommitted, 0);
     assert_int_equal(totals.subtasks_with_rows, 1);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* source, calc, hash, count and calc, gather, sink */
-static void build_pipeline(fixture *f, uint32_t parallelism, uint64_t rows)
+static void build_pipeline(fake_rig *f, uint32_t parallelism, uint64_t rows)
 {
     fake_plan *plan = &f->plan;
     const ms_pnode *source =
@@ -87,8 +56,8 @@ static void pipelines_give_the_same_at_every_parallelism(void **state)
     (void)state;
     static const uint32_t parallelisms[] = {1, 2, 4};
     for (size_t i = 0; i < 3; i++) {
-        fixture f;
-        fixture_init(&f, 2);
+        fake_rig f;
+        fake_rig_init(&f, 2, 1);
         build_pipeline(&f, parallelisms[i], 40000);
         ms_job_totals totals;
         ms_status st = {0};
@@ -98,17 +67,17 @@ static void pipelines_give_the_same_at_every_parallelism(void **state)
         assert_int_equal(f.world.totals[1], 40000ull * 39999 / 2);
         /* Every subtask but the gathering sink's is one of three, and has rows. */
         assert_int_equal(totals.subtasks_with_rows, 3 * parallelisms[i] + (i > 0 ? 1 : 1));
-        fixture_release(&f);
+        fake_rig_release(&f);
     }
 }
 
 static void every_subtask_of_a_hash_exchange_has_its_own_keys(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     build_pipeline(&f, 4, 8000);
-    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_job *job = fake_start(&f, (ms_job_options){0});
     ms_status st = {0};
     assert_ok(ms_job_wait(job, 60000, &st));
     uint64_t entries = 0;
@@ -126,15 +95,15 @@ static void every_subtask_of_a_hash_exchange_has_its_own_keys(void **state)
     /* Sixteen keys, each in one subtask only. */
     assert_int_equal(entries, 16);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* Strings of half a MiB: an exchange that copies puts few rows into a batch. */
 static void batches_of_a_hash_exchange_are_bounded_by_bytes(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     f.world.text_bytes = 512u << 10;
     f.world.batch_rows = 20; /* of the source: 10 MiB */
     const ms_pnode *source = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 2, 40, 16), 1);
@@ -145,14 +114,14 @@ static void batches_of_a_hash_exchange_are_bounded_by_bytes(void **state)
     assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, NULL, &st));
     fake_expect_ids(&f.world, 0, 80);
     assert_int_equal(f.world.widest_bytes, MS_BATCH_BYTES_TARGET);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void sources_share_the_splits(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     const ms_pnode *source = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 40, 500, 10), 4);
     fake_add_sink(&f.plan, fake_sink_make(&f.world), 4, source);
     ms_job_totals totals;
@@ -160,7 +129,7 @@ static void sources_share_the_splits(void **state)
     assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, &totals, &st));
     fake_expect_ids(&f.world, 0, 20000);
     assert_true(totals.subtasks_with_rows > 1);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* ---- Watermarks ---- */
@@ -181,15 +150,15 @@ static int64_t watermark_of(ms_job *job, ms_pnode_kind kind)
 static void a_union_passes_the_smallest_watermark_on_and_the_end_the_largest(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     atomic_store(&f.world.gate, 0);
     const ms_pnode *a = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 500, 10), 1);
     const ms_pnode *b = fake_add_source(&f.plan, fake_scan_make(&f.world, 1000000, 1, 500, 10), 1);
     const ms_pnode *both = fake_add_union(&f.plan, 1, fake_add(&f.plan, MS_PNODE_WATERMARK, 1, a),
                                           fake_add(&f.plan, MS_PNODE_WATERMARK, 1, b));
     fake_add_sink(&f.plan, fake_sink_make(&f.world), 1, both);
-    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_job *job = fake_start(&f, (ms_job_options){0});
     ms_job_totals totals;
     assert_int_equal(watermark_of(job, MS_PNODE_UNION), INT64_MIN);
     fake_open_gate(&f.world, 100);
@@ -203,12 +172,12 @@ static void a_union_passes_the_smallest_watermark_on_and_the_end_the_largest(voi
     assert_int_equal(watermark_of(job, MS_PNODE_UNION), INT64_MAX);
     assert_int_equal(watermark_of(job, MS_PNODE_SINK), INT64_MAX);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* ---- Results ---- */
 
-static void build_select(fixture *f, uint64_t rows)
+static void build_select(fake_rig *f, uint64_t rows)
 {
     const ms_pnode *source =
         fake_add_source(&f->plan, fake_scan_make(&f->world, 0, 1, rows, 10), 1);
@@ -218,11 +187,11 @@ static void build_select(fixture *f, uint64_t rows)
 static void results_come_whole_and_in_order_to_a_slow_caller(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    fake_rig_init(&f, 1, 1);
     build_select(&f, 30000);
     /* A small bound: the job waits for the caller most of the time. */
-    ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 16, .result_bytes_max = 10000});
+    ms_job *job = fake_start(&f, (ms_job_options){.batch_rows = 16, .result_bytes_max = 10000});
     ms_status st = {0};
     ms_batch *batch = NULL;
     uint64_t next = 0;
@@ -240,16 +209,16 @@ static void results_come_whole_and_in_order_to_a_slow_caller(void **state)
     assert_int_equal(next, 30000);
     assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_FINISHED);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void a_result_that_nobody_takes_holds_the_job_up_and_can_be_canceled(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    fake_rig_init(&f, 1, 1);
     build_select(&f, 1000000);
-    ms_job *job = start_job(&f, (ms_job_options){.result_bytes_max = 100000});
+    ms_job *job = fake_start(&f, (ms_job_options){.result_bytes_max = 100000});
     ms_status st = {0};
     assert_int_equal(ms_job_wait(job, 50, &st), MS_CANCELED);
     assert_true(st.retriable);
@@ -262,17 +231,17 @@ static void a_result_that_nobody_takes_holds_the_job_up_and_can_be_canceled(void
     assert_false(st.retriable);
     assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_CANCELED);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void waiting_for_rows_has_a_timeout(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    fake_rig_init(&f, 1, 1);
     atomic_store(&f.world.gate, 0);
     build_select(&f, 10);
-    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_job *job = fake_start(&f, (ms_job_options){0});
     ms_status st = {0};
     ms_batch *batch = NULL;
     assert_int_equal(ms_job_next(job, 20, &batch, &st), MS_CANCELED);
@@ -283,17 +252,17 @@ static void waiting_for_rows_has_a_timeout(void **state)
     assert_non_null(batch);
     ms_batch_drop(batch);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void rows_before_a_failure_come_first_then_the_failure(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    fake_rig_init(&f, 1, 1);
     f.world.fail_at_id = 777;
     build_select(&f, 5000);
-    ms_job *job = start_job(&f, (ms_job_options){0});
+    ms_job *job = fake_start(&f, (ms_job_options){0});
     ms_status st = {0};
     ms_batch *batch = NULL;
     uint64_t rows = 0;
@@ -306,15 +275,15 @@ static void rows_before_a_failure_come_first_then_the_failure(void **state)
     assert_int_equal(st.code, MS_DIVISION_BY_ZERO);
     assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_FAILED);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* A LIMIT that has what it needs ends the source. */
 static void a_satisfied_limit_ends_its_source(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     const ms_pnode *source =
         fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 1u << 30, 10), 1);
     const ms_pnode *gather = fake_add_exchange(&f.plan, MS_EXCHANGE_GATHER, 1, source);
@@ -326,18 +295,18 @@ static void a_satisfied_limit_ends_its_source(void **state)
     assert_ok(fake_run(&f.engine, &f.plan, (ms_job_options){0}, &totals, &st));
     fake_expect_ids(&f.world, 0, 5000);
     assert_true(totals.rows_read < 1u << 28);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* ---- The ways to end ---- */
 
 /* A job whose count has an open window: it emits its totals only when it is flushed. Each of its
  * two readers has read a hundred rows of a split. */
-static ms_job *start_open(fixture *f, ms_str dir)
+static ms_job *start_open(fake_rig *f, ms_str dir)
 {
     atomic_store(&f->world.gate, 100);
     build_pipeline(f, 2, 80000);
-    ms_job *job = start_job(f, (ms_job_options){.checkpoint_dir = dir});
+    ms_job *job = fake_start(f, (ms_job_options){.checkpoint_dir = dir});
     ms_job_totals totals;
     wait_for(job, totals, totals.rows_written >= 200);
     return job;
@@ -346,8 +315,8 @@ static ms_job *start_open(fixture *f, ms_str dir)
 static void drain_flushes_and_commits(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     ms_job *job = start_open(&f, (ms_str){0});
     ms_job_drain(job);
     ms_status st = {0};
@@ -356,14 +325,14 @@ static void drain_flushes_and_commits(void **state)
     assert_int_equal(f.world.id_count, 200);
     assert_int_equal(f.world.totals[0], 200);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void stop_takes_a_checkpoint_and_flushes_nothing(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     ms_str dir = fake_dir(&f.world);
     ms_job *job = start_open(&f, dir);
     ms_job_stop(job);
@@ -386,14 +355,14 @@ static void stop_takes_a_checkpoint_and_flushes_nothing(void **state)
     assert_int_equal(f.world.totals[0], 80000);
     assert_int_equal(totals.rows_read, 80000 - 200);
     assert_int_equal(totals.rows_read_before, 200);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void stop_of_a_bounded_job_without_checkpoints_commits_nothing(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     ms_job *job = start_open(&f, (ms_str){0});
     ms_job_stop(job);
     ms_status st = {0};
@@ -404,14 +373,14 @@ static void stop_of_a_bounded_job_without_checkpoints_commits_nothing(void **sta
     ms_job_totals_now(job, &totals);
     assert_int_equal(totals.rows_uncommitted, 200);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void stop_of_an_unbounded_job_without_checkpoints_commits(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     f.plan.plan.is_bounded = false;
     ms_job *job = start_open(&f, (ms_str){0});
     ms_job_stop(job);
@@ -421,14 +390,14 @@ static void stop_of_an_unbounded_job_without_checkpoints_commits(void **state)
     assert_int_equal(f.world.id_count, 200);
     assert_int_equal(f.world.totals[0], 0);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void cancel_emits_and_commits_nothing(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     ms_job *job = start_open(&f, fake_dir(&f.world));
     ms_job_cancel(job);
     ms_status st = {0};
@@ -437,14 +406,14 @@ static void cancel_emits_and_commits_nothing(void **state)
     assert_int_equal(f.world.id_count, 0);
     assert_int_equal(f.world.totals[0], 0);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void requests_before_the_start_count(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     build_pipeline(&f, 2, 8000);
     ms_status st = {0};
     ms_job *job = NULL;
@@ -458,41 +427,41 @@ static void requests_before_the_start_count(void **state)
     ms_status_clear(&st);
     assert_ok(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st));
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* The cancel of destroy meets the end of the job: its event comes to a coordinator that is done. */
 static void a_job_can_be_destroyed_while_it_ends(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     build_select(&f, 10);
     ms_env_random random;
     ms_env_random_init(&random, 1);
     for (int i = 0; i < 2000; i++) {
-        ms_job *job = start_job(&f, (ms_job_options){0});
+        ms_job *job = fake_start(&f, (ms_job_options){0});
         uint64_t pause = ms_env_random_below(&random, 20000);
         for (volatile uint64_t k = 0; k < pause; k++) {
         }
         ms_job_destroy(job);
     }
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void a_running_job_can_be_destroyed(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     build_pipeline(&f, 4, 8000000);
     for (int i = 0; i < 20; i++) {
-        ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 100});
+        ms_job *job = fake_start(&f, (ms_job_options){.batch_rows = 100});
         fake_sleep_ms(i % 4);
         ms_job_destroy(job);
     }
     assert_int_equal(f.world.id_count, 0);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 typedef struct caller {
@@ -538,15 +507,15 @@ static void any_requests_from_any_threads_end_the_job(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
-        fixture f;
-        fixture_init(&f, 2);
+        fake_rig f;
+        fake_rig_init(&f, 2, 1);
         f.world.is_wild = true;
         build_pipeline(&f, 2, 4000);
-        ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 5,
-                                                     .ring_slots = 2,
-                                                     .pool_batches = 2,
-                                                     .checkpoint_dir = fake_dir(&f.world),
-                                                     .checkpoint_interval_ms = 3});
+        ms_job *job = fake_start(&f, (ms_job_options){.batch_rows = 5,
+                                                      .ring_slots = 2,
+                                                      .pool_batches = 2,
+                                                      .checkpoint_dir = fake_dir(&f.world),
+                                                      .checkpoint_interval_ms = 3});
         caller callers[2] = {{job, seed * 2}, {job, seed * 2 + 1}};
         ms_thread threads[2];
         ms_status st = {0};
@@ -559,7 +528,7 @@ static void any_requests_from_any_threads_end_the_job(void **state)
             ms_thread_join(&threads[i]);
         }
         ms_job_destroy(job);
-        fixture_release(&f);
+        fake_rig_release(&f);
     }
 }
 
@@ -570,20 +539,20 @@ static void memory_that_is_refused_fails_the_job_or_delays_it(void **state)
 {
     (void)state;
     for (uint32_t i = 1; i < 100; i++) {
-        fixture f;
+        fake_rig f;
         ms_status st = {0};
         char spec[64];
         uint32_t n = i < 80 ? i / 2 : i * i / 10;
         snprintf(spec, sizeof(spec), "memory.%s:%u:fail", i % 2 == 0 ? "try" : "reserve", n + 1);
         assert_ok(ms_env_faults_set(ms_str_cstr(spec), &st));
-        fixture_init(&f, 2);
+        fake_rig_init(&f, 2, 1);
         build_pipeline(&f, 2, 4000);
         ms_rc rc = fake_run(&f.engine, &f.plan, (ms_job_options){.batch_rows = 64}, NULL, &st);
         assert_true(rc == MS_OK || rc == MS_NO_MEMORY);
         if (rc == MS_OK) {
             fake_expect_ids(&f.world, 0, 4000);
         }
-        fixture_release(&f);
+        fake_rig_release(&f);
         ms_status_clear(&st);
         assert_ok(ms_env_faults_set((ms_str){0}, &st));
     }
@@ -592,12 +561,12 @@ static void memory_that_is_refused_fails_the_job_or_delays_it(void **state)
 static void a_failure_ends_its_own_job_only(void **state)
 {
     (void)state;
-    fixture good;
-    fixture bad;
-    fixture_init(&good, 2);
+    fake_rig good;
+    fake_rig bad;
+    fake_rig_init(&good, 2, 1);
     build_pipeline(&good, 2, 80000);
-    ms_job *other = start_job(&good, (ms_job_options){.batch_rows = 32});
-    fixture_init(&bad, 1);
+    ms_job *other = fake_start(&good, (ms_job_options){.batch_rows = 32});
+    fake_rig_init(&bad, 1, 1);
     fake_engine_release(&bad.engine);
     bad.engine = good.engine;
     bad.world.fail_at_id = 5000;
@@ -612,14 +581,14 @@ static void a_failure_ends_its_own_job_only(void **state)
     fake_expect_ids(&good.world, 0, 80000);
     ms_job_destroy(other);
     fake_world_release(&bad.world);
-    fixture_release(&good);
+    fake_rig_release(&good);
 }
 
 static void a_job_beyond_its_budget_fails_by_name(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     const ms_pnode *source =
         fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 100000, 100000), 1);
     const ms_pnode *count = fake_add(&f.plan, MS_PNODE_AGGREGATE, 1, source);
@@ -629,15 +598,15 @@ static void a_job_beyond_its_budget_fails_by_name(void **state)
     assert_int_equal(fake_run(&f.engine, &f.plan, options, NULL, &st), MS_NO_MEMORY);
     assert_non_null(strstr(st.message, "job big"));
     assert_non_null(strstr(st.hint, "millstream.memory.job-limit"));
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* Rings charge the account: with little room they hold fewer batches, and the job still ends. */
 static void rings_live_within_their_budget(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     ms_account account;
     /* A batch of 512 rows of three columns is about 40 KB. */
     ms_account_init(&account, NULL, "test", NULL, 3000000);
@@ -649,14 +618,14 @@ static void rings_live_within_their_budget(void **state)
     assert_int_equal(ms_account_used_bytes(&account), 0);
     assert_true(ms_account_peak_bytes(&account) > 0);
     ms_account_release(&account);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void too_many_operators_are_refused(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 1);
+    fake_rig f;
+    fake_rig_init(&f, 1, 1);
     const ms_pnode *node = fake_add_source(&f.plan, fake_scan_make(&f.world, 0, 1, 1, 1), 128);
     for (int i = 0; i < 40; i++) {
         node = fake_add(&f.plan, MS_PNODE_CALC, 128, node);
@@ -666,7 +635,7 @@ static void too_many_operators_are_refused(void **state)
     ms_job_options options = {.make_op = fake_make_op};
     assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &job, &st), MS_LIMIT);
     assert_null(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 /* ---- Cost ---- */
@@ -681,8 +650,8 @@ static int64_t cpu_ns(void)
 static void an_idle_job_takes_no_turns_and_no_time(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     ms_job *job = start_open(&f, fake_dir(&f.world));
     fake_sleep_ms(50);
     ms_job_totals before;
@@ -695,18 +664,18 @@ static void an_idle_job_takes_no_turns_and_no_time(void **state)
     /* One per cent of 400 ms. */
     assert_in_range(cpu_ns() - cpu_before, 0, 4000000);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 static void nothing_is_allocated_per_batch_after_warm_up(void **state)
 {
     (void)state;
-    fixture f;
-    fixture_init(&f, 2);
+    fake_rig f;
+    fake_rig_init(&f, 2, 1);
     /* Splits end rarely; rows go by hash, by reference and by copy. */
     atomic_store(&f.world.gate, 20000);
     build_pipeline(&f, 2, 8000000);
-    ms_job *job = start_job(&f, (ms_job_options){.batch_rows = 256});
+    ms_job *job = fake_start(&f, (ms_job_options){.batch_rows = 256});
     ms_job_totals totals;
     wait_for(job, totals, totals.rows_written >= 40000);
     fake_sleep_ms(20);
@@ -717,7 +686,7 @@ static void nothing_is_allocated_per_batch_after_warm_up(void **state)
     /* Fewer than one for ten batches: the fake sink's own buffer grows, a heap may. */
     assert_in_range(ms_mem_allocation_count() - before, 0, 200000 / 256 / 10 * 2);
     ms_job_destroy(job);
-    fixture_release(&f);
+    fake_rig_release(&f);
 }
 
 int main(void)

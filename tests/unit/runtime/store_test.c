@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a job's directory: names, what is found there, what is swept, what faults leave. */
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 #include "runtime/runtime_priv.h"
 
 typedef struct fixture {

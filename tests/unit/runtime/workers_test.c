@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of workers and actors: wakes, timers, which source runs first, retiring. */
-#include "runtime/fake.h"
+#include "runtime/fake_job.h"
 #include "runtime/runtime_priv.h"
 
 typedef struct player {
@@ -266,6 +266,72 @@ static void retiring_waits_for_wakes_that_are_still_to_come(void **state)
     ms_workers_destroy(workers);
 }
 
+/* As many mails as a worker takes at a time, less the request to retire. */
+#define MAILS_BEFORE 63u
+
+typedef struct retiree {
+    ms_workers *workers;
+    const void *owner;
+} retiree;
+
+static void retire(void *arg)
+{
+    const retiree *r = arg;
+    msi_workers_retire(r->workers, r->owner);
+}
+
+static void deliver_timer(ms_mail *mail)
+{
+    msi_actor_wake_at(MS_MAIL_OWNER(mail, waking_mail, mail)->actor, ms_env_mono_ns());
+}
+
+static void deliver_nothing(ms_mail *mail)
+{
+    (void)mail;
+}
+
+/*
+ * A worker takes so many mails that the request to retire is the last of them: before it takes
+ * more, it looks at its timers, and one of the owner's is due.
+ */
+static void a_timer_that_is_due_while_its_owner_retires_wakes_nobody(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_workers *workers = NULL;
+    msi_worker *worker = NULL;
+    int job = 0;
+    assert_ok(ms_workers_create(&(ms_workers_options){.count = 1}, &workers, &st));
+    assert_ok(msi_workers_place(workers, 0, &worker, &st));
+    holder h = {.may_go = false};
+    msi_actor_init(&h.actor, worker, &job, hold);
+    msi_actor_wake(&h.actor);
+    while (!atomic_load(&h.holds)) {
+        fake_sleep_ms(1);
+    }
+    player p = {.again = 0};
+    msi_actor_init(&p.actor, worker, &p, play);
+    ms_mailbox *mailbox = msi_worker_mailbox(worker);
+    waking_mail mails[MAILS_BEFORE];
+    for (uint32_t i = 0; i < MAILS_BEFORE; i++) {
+        mails[i] = (waking_mail){.mail = {.deliver = i == 0 ? deliver_timer : deliver_nothing},
+                                 .actor = &p.actor};
+        ms_mailbox_push(mailbox, &mails[i].mail);
+    }
+    ms_thread thread;
+    retiree r = {workers, &p};
+    assert_ok(ms_thread_start(&thread, "retire", retire, &r, &st));
+    while (atomic_load(&mailbox->pushed) == &mails[MAILS_BEFORE - 1].mail) {
+        fake_sleep_ms(1);
+    }
+    atomic_store(&h.may_go, true);
+    ms_thread_join(&thread);
+    /* Whatever stood behind the request is delivered before this one is. */
+    msi_workers_retire(workers, &job);
+    assert_int_equal(atomic_load(&p.turns), 0);
+    ms_workers_destroy(workers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +342,7 @@ int main(void)
         cmocka_unit_test(stepped_runs_are_repeated_from_their_seed),
         cmocka_unit_test(a_retired_owner_runs_no_more),
         cmocka_unit_test(retiring_waits_for_wakes_that_are_still_to_come),
+        cmocka_unit_test(a_timer_that_is_due_while_its_owner_retires_wakes_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
