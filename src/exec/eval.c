@@ -12,6 +12,7 @@ ms_rc msi_eval_open(msi_eval *eval, ms_op *op, const ms_program_spec *spec)
     MS_TRY(ms_program_compile(op->ctx->job_arena, spec, &program, op->ctx->st));
     /* Slices of a batch keep its positions, so that rows may lie beyond env->batch_rows. */
     eval->evaluator = ms_evaluator_create(program, MS_BATCH_ROWS_MAX);
+    ms_evaluator_watch(eval->evaluator, op->ctx->env->canceled);
     eval->identity = msi_identity_make(op->ctx->job_arena);
     eval->rows_max = ms_program_rows_max(program);
     eval->rows = eval->rows_max;

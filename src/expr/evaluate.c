@@ -25,6 +25,7 @@ struct ms_evaluator {
     uint32_t rows_max;
     ms_arena memory;  /* of the evaluator's life */
     ms_arena scratch; /* of a run */
+    ms_arena call;    /* of an instruction */
     ms_heap *heap;
     ms_fn_memory fn_memory;
     ms_vec *buffers;
@@ -56,8 +57,9 @@ ms_evaluator *ms_evaluator_create(const ms_program *program, uint32_t rows_max)
     ev->rows_max = rows_max;
     ms_arena_init(&ev->memory, 0);
     ms_arena_init(&ev->scratch, 0);
+    ms_arena_init(&ev->call, 0);
     ev->heap = ms_heap_create(0);
-    ev->fn_memory = (ms_fn_memory){.arena = &ev->scratch, .heap = ev->heap};
+    ev->fn_memory = (ms_fn_memory){.arena = &ev->scratch, .heap = ev->heap, .scratch = &ev->call};
     ms_arena *memory = &ev->memory;
     ev->buffers = ms_arena_array(memory, ms_vec, program->buffer_count);
     for (uint32_t i = 0; i < program->buffer_count; i++) {
@@ -93,15 +95,28 @@ void ms_evaluator_destroy(ms_evaluator *ev)
         return;
     }
     ms_heap_drop(ev->heap);
+    ms_arena_release(&ev->call);
     ms_arena_release(&ev->scratch);
     ms_arena_release(&ev->memory);
     ms_mem_free(ev);
 }
 
+void ms_evaluator_watch(ms_evaluator *ev, const _Atomic bool *canceled)
+{
+    ev->fn_memory.canceled = canceled;
+}
+
+static bool is_canceled(const ms_evaluator *ev)
+{
+    const _Atomic bool *canceled = ev->fn_memory.canceled;
+    /* Order relaxed: nothing is read on the strength of it. */
+    return canceled != NULL && atomic_load_explicit(canceled, memory_order_relaxed);
+}
+
 size_t ms_evaluator_bytes(const ms_evaluator *ev)
 {
     return sizeof(*ev) + ms_arena_used_bytes(&ev->memory) + ms_arena_used_bytes(&ev->scratch) +
-           ms_heap_held_bytes(ev->heap);
+           ms_arena_used_bytes(&ev->call) + ms_heap_held_bytes(ev->heap);
 }
 
 uint64_t ms_evaluator_overflows(const ms_evaluator *ev)
@@ -672,6 +687,16 @@ static void make_frame(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame)
     }
 }
 
+/* What was computed is not looked at: a function may have given up. */
+static void drop_run(const ms_evaluator *ev, const ms_batch *batch, ms_batch *frame,
+                     ms_eval_error *error)
+{
+    ms_batch_frame(frame, batch, ev->frame, 0);
+    frame->rows = 0;
+    frame->sel = NULL;
+    *error = (ms_eval_error){.code = MS_CANCELED, .row = ev->fn_memory.first_row};
+}
+
 void ms_evaluator_run(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame_out,
                       ms_eval_error *error_out)
 {
@@ -683,8 +708,12 @@ void ms_evaluator_run(ms_evaluator *ev, const ms_batch *batch, ms_batch *frame_o
     ev->sels[0].in = (msi_rows){batch->sel, batch->sel != NULL ? batch->sel_count : batch->rows};
     ev->fn_memory.first_row = batch->sel != NULL && batch->sel_count > 0 ? batch->sel[0] : 0;
     load_inputs(ev, batch);
-    for (uint32_t i = 0; i < program->instr_count; i++) {
+    for (uint32_t i = 0; i < program->instr_count && !is_canceled(ev); i++) {
         run_instr(ev, &program->instrs[i]);
+    }
+    if (__builtin_expect(is_canceled(ev), 0)) {
+        drop_run(ev, batch, frame_out, error_out);
+        return;
     }
     make_frame(ev, batch, frame_out);
     find_failures(ev, error_out);
@@ -722,6 +751,9 @@ ms_rc ms_evaluator_explain(ms_evaluator *ev, const ms_batch *batch, const ms_eva
     ms_status found = {0};
     if (!ms_status_is_ok(st)) {
         return st->code;
+    }
+    if (error->code == MS_CANCELED) {
+        return ms_status_set(st, MS_CANCELED, error->span, "the evaluation was canceled");
     }
     ms_arena_init(&arena, 0);
     explain(ev, &arena, batch, error, &found);

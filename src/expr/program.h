@@ -45,6 +45,8 @@
 #include "expr/expr.h"
 #include "type/batch.h"
 
+#include <stdatomic.h>
+
 typedef struct ms_program ms_program;
 typedef struct ms_evaluator ms_evaluator;
 
@@ -79,6 +81,12 @@ ms_str ms_program_text(ms_arena *arena, const ms_program *program);
 /* Makes an instance for batches of at most rows_max rows (and capacity). */
 ms_evaluator *ms_evaluator_create(const ms_program *program, uint32_t rows_max);
 void ms_evaluator_destroy(ms_evaluator *ev); /* NULL is fine */
+
+/*
+ * Makes runs look at this flag, borrowed for the evaluator's life: once it is true, a run ends
+ * soon, with an empty frame and MS_CANCELED at its first row.
+ */
+void ms_evaluator_watch(ms_evaluator *ev, const _Atomic bool *canceled);
 
 /* Bytes held, for the accountant. */
 size_t ms_evaluator_bytes(const ms_evaluator *ev);

@@ -25,11 +25,15 @@
 #include "type/heap.h"
 #include "type/vec.h"
 
+#include <stdatomic.h>
+
 /* Planning steps have an arena only; calls have both. */
 struct ms_fn_memory {
     ms_arena *arena;
     ms_heap *heap;
-    uint32_t first_row; /* of the run: has room whatever it takes; see ms_call_leave */
+    uint32_t first_row;           /* of the run: has room whatever it takes; see ms_call_leave */
+    const _Atomic bool *canceled; /* NULL: nobody cancels; see ms_call_is_canceled */
+    ms_arena *scratch;            /* of one call, which resets it; not of planning steps */
 };
 
 /*
@@ -135,6 +139,18 @@ static inline void ms_call_leave(ms_fn_call *call, uint32_t row)
 
 /* True when the strings of the run leave room for so many other bytes; else the row is left. */
 bool ms_call_has_room(ms_fn_call *call, uint32_t row, size_t bytes);
+
+/*
+ * True once the job is canceled: a function that may take long over one batch, because its time is
+ * not in proportion to the bytes, looks now and then and leaves its result as it is. Nobody looks
+ * at what came of the run.
+ */
+static inline bool ms_call_is_canceled(const ms_fn_call *call)
+{
+    const _Atomic bool *canceled = call->memory->canceled;
+    /* Order relaxed: the results are dropped, nothing is read on the strength of it. */
+    return canceled != NULL && atomic_load_explicit(canceled, memory_order_relaxed);
+}
 
 /*
  * Room for the bytes of one result string; NULL after having left the row, or failed it with

@@ -56,7 +56,9 @@ ms_rc ms_fn_eval_row(const ms_fn *fn, const ms_fn_scalar_call *call, ms_value *o
     ms_vec result;
     ms_vec_alloc(&result, call->result_type, 1, arena);
     ms_heap *heap = ms_heap_create(0);
-    ms_fn_memory memory = {arena, heap};
+    ms_arena scratch;
+    ms_arena_init(&scratch, 0);
+    ms_fn_memory memory = {.arena = arena, .heap = heap, .scratch = &scratch};
     ms_fn_call row = {.struct_bytes = sizeof(row),
                       .arg_count = call->arg_count,
                       .args = args,
@@ -68,6 +70,7 @@ ms_rc ms_fn_eval_row(const ms_fn *fn, const ms_fn_scalar_call *call, ms_value *o
     if (rc == MS_OK) {
         *out = ms_value_copy(arena, &value);
     }
+    ms_arena_release(&scratch);
     ms_heap_drop(heap);
     return rc;
 }

@@ -38,30 +38,49 @@ static ms_str escape_at(const ms_fn_call *call, uint32_t row)
     return ms_view_str(MS_ARG_AT(escape, ms_view, row));
 }
 
-static void eval_like(ms_fn_call *call)
+static bool matches(const ms_fn_call *call, const ms_like *like, const ms_view *text)
+{
+    return ms_like_matches(like, ms_view_str(text), call->memory->canceled, NULL);
+}
+
+/* Patterns of a column live as long as their row: they may be long, and there are many. */
+static void eval_patterns(ms_fn_call *call)
 {
     const like_state *state = call->state;
+    ms_arena *scratch = call->memory->scratch;
     ms_arg text = ms_arg_of(call, 0);
     ms_arg pattern = ms_arg_of(call, 1);
     uint8_t *out = call->result->data;
-    if (state->is_constant) {
-        MS_CALL_ROWS(call, row, {
-            out[row] = ms_like_matches(&state->like, ms_view_str(MS_ARG_AT(text, ms_view, row))) ==
-                       state->wanted;
-        });
-        return;
-    }
     MS_CALL_ROWS(call, row, {
         ms_like like;
         size_t at = 0;
         ms_str of_row = ms_view_str(MS_ARG_AT(pattern, ms_view, row));
-        if (ms_like_compile(call->memory->arena, of_row, escape_at(call, row), &like, &at) !=
-            MS_LIKE_OK) {
+        ms_arena_reset(scratch);
+        if (ms_like_compile(scratch, of_row, escape_at(call, row), &like, &at) != MS_LIKE_OK) {
             ms_call_fail(call, row, MS_INVALID_ARGUMENT);
             continue;
         }
-        out[row] =
-            ms_like_matches(&like, ms_view_str(MS_ARG_AT(text, ms_view, row))) == state->wanted;
+        out[row] = matches(call, &like, MS_ARG_AT(text, ms_view, row)) == state->wanted;
+        if (ms_call_is_canceled(call)) {
+            break;
+        }
+    });
+}
+
+static void eval_like(ms_fn_call *call)
+{
+    const like_state *state = call->state;
+    ms_arg text = ms_arg_of(call, 0);
+    uint8_t *out = call->result->data;
+    if (!state->is_constant) {
+        eval_patterns(call);
+        return;
+    }
+    MS_CALL_ROWS(call, row, {
+        out[row] = matches(call, &state->like, MS_ARG_AT(text, ms_view, row)) == state->wanted;
+        if (ms_call_is_canceled(call)) {
+            break;
+        }
     });
 }
 
@@ -100,7 +119,7 @@ static ms_rc scalar_match(const ms_fn_scalar_call *call, bool wanted, ms_value *
     ms_str escape = call->arg_count == 3 ? call->args[2].u.str : (ms_str){NULL, 0};
     ms_like_fault fault = ms_like_compile(call->arena, pattern, escape, &like, &at);
     MS_TRY(report(fault, pattern, escape, at, st));
-    out->u.i = ms_like_matches(&like, call->args[0].u.str) == wanted;
+    out->u.i = ms_like_matches(&like, call->args[0].u.str, NULL, NULL) == wanted;
     return MS_OK;
 }
 

@@ -6,6 +6,7 @@
  * with a path of its own for ASCII; bytes that are no UTF-8 stay as they are.
  */
 /* tidy: no-unit-test: function_test.c of expr/ has its table */
+#include "base/map.h"
 #include "func/func_priv.h"
 #include "func/utf8.h"
 
@@ -472,11 +473,46 @@ static ms_rc infer_trim(ms_fn_infer *in, ms_status *st)
     return MS_OK;
 }
 
-static bool set_has(ms_str set, ms_str character)
+/* The characters to be cut. A set that is not short is indexed, so that time stays linear. */
+typedef struct cut_set {
+    ms_str text;
+    bool is_indexed;
+    bool bytes[256]; /* characters of one byte */
+    ms_map others;
+} cut_set;
+
+#define CUT_SHORT_BYTES 16u /* looking through so many is as fast as an index */
+
+/* The set lives as long as its text and the arena. */
+static void index_set(cut_set *set, ms_str text, ms_arena *arena)
 {
-    for (size_t at = 0; at < set.bytes;) {
-        size_t next = ms_utf8_next(set, at);
-        if (ms_str_equals(ms_str_make(set.ptr + at, next - at), character)) {
+    set->text = text;
+    set->is_indexed = text.bytes > CUT_SHORT_BYTES;
+    if (!set->is_indexed) {
+        return;
+    }
+    memset(set->bytes, 0, sizeof(set->bytes));
+    ms_map_init(&set->others, arena);
+    for (size_t at = 0; at < text.bytes;) {
+        size_t next = ms_utf8_next(text, at);
+        if (next - at == 1) {
+            set->bytes[(unsigned char)text.ptr[at]] = true;
+        } else {
+            ms_map_put(&set->others, ms_str_make(text.ptr + at, next - at), NULL);
+        }
+        at = next;
+    }
+}
+
+static bool set_has(const cut_set *set, ms_str character)
+{
+    if (set->is_indexed) {
+        return character.bytes == 1 ? set->bytes[(unsigned char)character.ptr[0]]
+                                    : ms_map_find(&set->others, character) != NULL;
+    }
+    for (size_t at = 0; at < set->text.bytes;) {
+        size_t next = ms_utf8_next(set->text, at);
+        if (ms_str_equals(ms_str_make(set->text.ptr + at, next - at), character)) {
             return true;
         }
         at = next;
@@ -484,7 +520,7 @@ static bool set_has(ms_str set, ms_str character)
     return false;
 }
 
-static ms_str trim(ms_str text, ms_str set, const trim_state *state)
+static ms_str trim(ms_str text, const cut_set *set, const trim_state *state)
 {
     size_t start = 0;
     size_t end = text.bytes;
@@ -505,23 +541,36 @@ static ms_str trim(ms_str text, ms_str set, const trim_state *state)
     return ms_str_make(text.ptr + start, end - start);
 }
 
+/* Sets of a column live as long as their row. */
 static void eval_trim(ms_fn_call *call)
 {
     const trim_state *state = call->state;
     ms_arg text = ms_arg_of(call, 0);
-    ms_arg set = ms_arg_of(call, call->arg_count - 1);
+    ms_arg sets = ms_arg_of(call, call->arg_count - 1);
+    bool has_sets = call->arg_count == 2;
+    bool is_const = !has_sets || ms_arg_is_const(sets);
     ms_view *out = call->result->data;
+    cut_set set;
+    ms_arena *scratch = call->memory->scratch;
+    ms_arena_reset(scratch);
+    if (is_const) {
+        index_set(&set, has_sets ? text_at(sets, 0) : ms_str_lit(" "), scratch);
+    }
     MS_CALL_ROWS(call, row, {
-        ms_str cut = call->arg_count == 2 ? text_at(set, row) : ms_str_lit(" ");
-        out[row] = view_of(trim(text_at(text, row), cut, state));
+        if (!is_const) {
+            ms_arena_reset(scratch);
+            index_set(&set, text_at(sets, row), scratch);
+        }
+        out[row] = view_of(trim(text_at(text, row), &set, state));
     });
 }
 
+/* Looks through the set each time. */
 static ms_rc scalar_trim(const ms_fn_scalar_call *call, const trim_state *state, ms_value *out)
 {
     if (!msi_scalar_is_null(call, out)) {
-        ms_str set = call->arg_count == 2 ? call->args[1].u.str : ms_str_lit(" ");
-        out->u.str = trim(call->args[0].u.str, set, state);
+        cut_set set = {.text = call->arg_count == 2 ? call->args[1].u.str : ms_str_lit(" ")};
+        out->u.str = trim(call->args[0].u.str, &set, state);
     }
     return MS_OK;
 }

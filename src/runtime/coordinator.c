@@ -418,6 +418,15 @@ static void take_started(msi_coordinator *c)
     }
 }
 
+/* An evaluation gives up when it sees that the job is canceled, which may be before we do. */
+static void take_failure(msi_coordinator *c, const ms_status *failure)
+{
+    bool gave_up = failure->code == MS_CANCELED &&
+                   atomic_load_explicit(&c->job->canceled, memory_order_relaxed);
+    msi_coordinator_end(c, gave_up ? MS_JOB_STATE_CANCELED : MS_JOB_STATE_FAILED,
+                        gave_up ? NULL : failure);
+}
+
 static void take_event(msi_coordinator *c, msi_event *event)
 {
     bool runs = c->phase == MSI_COORDINATOR_RUNNING;
@@ -426,7 +435,7 @@ static void take_event(msi_coordinator *c, msi_event *event)
         take_started(c);
         break;
     case MSI_EVENT_FAILED:
-        msi_coordinator_end(c, MS_JOB_STATE_FAILED, event->status);
+        take_failure(c, event->status);
         break;
     case MSI_EVENT_REQUEST_SPLIT:
         if (runs) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory a run takes: large results end it early, and the runs over the rest give the
- * same rows and failures as one run over everything would.
+ * How much memory and time a run takes: large results end it early, and the runs over the rest give
+ * the same rows and failures as one run over everything would; a canceled job ends it at once.
  */
 #include "fixture.h"
 
@@ -221,6 +221,64 @@ static void the_rows_of_lists_are_bounded_beforehand(void **state)
     assert_int_equal(ms_program_rows_max(program), MS_BATCH_ROWS_MAX);
 }
 
+/* A run that is canceled before or while it goes on has no rows, and says so at its first one. */
+static void a_canceled_run_has_no_rows(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    const ms_program *program = NULL;
+    const ms_expr *outputs[2] = {column(0), call("||", column(1), column(1), 1)};
+    ms_program_spec spec = {.outputs = outputs, .output_count = 2, .input = &schema};
+    assert_ok(ms_program_compile(&f.arena, &spec, &program, &st));
+    ms_evaluator *ev = ms_evaluator_create(program, ROWS);
+    _Atomic bool canceled = false;
+    ms_evaluator_watch(ev, &canceled);
+    const uint16_t sel[] = {3, 4};
+    batch.sel = sel;
+    batch.sel_count = 2;
+    ms_batch frame;
+    ms_eval_error error;
+    ms_evaluator_run(ev, &batch, &frame, &error);
+    assert_int_equal(error.code, MS_OK);
+    assert_int_equal(ms_batch_live(&frame), 2);
+    canceled = true;
+    ms_evaluator_run(ev, &batch, &frame, &error);
+    assert_int_equal(error.code, MS_CANCELED);
+    assert_int_equal(error.row, 3);
+    assert_false(error.is_cut);
+    assert_int_equal(ms_batch_live(&frame), 0);
+    assert_int_equal(ms_evaluator_explain(ev, &batch, &error, &st), MS_CANCELED);
+    ms_evaluator_destroy(ev);
+}
+
+/* As many characters to cut as the text has: each is looked up, not looked for in all of them. */
+static void a_text_is_trimmed_by_a_set_as_long(void **state)
+{
+    (void)state;
+    const uint32_t count = 300000;
+    char *all = ms_mem_alloc((size_t)3 * count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t point = 0x4E00 + i % 20000;
+        all[3 * i] = (char)(0xE0 | point >> 12);
+        all[3 * i + 1] = (char)(0x80 | (point >> 6 & 63));
+        all[3 * i + 2] = (char)(0x80 | (point & 63));
+    }
+    ms_status st = {0};
+    const ms_program *program = NULL;
+    const ms_expr *output = call("TRIM", column(1), column(1), 1);
+    ms_program_spec spec = {.outputs = &output, .output_count = 1, .input = &schema};
+    assert_ok(ms_program_compile(&f.arena, &spec, &program, &st));
+    ms_evaluator *ev = ms_evaluator_create(program, ROWS);
+    batch.rows = 1;
+    ((ms_view *)columns[1].data)[0] = ms_view_make(all, 3 * count);
+    ms_batch frame;
+    ms_eval_error error;
+    ms_evaluator_run(ev, &batch, &frame, &error);
+    assert_int_equal(((const ms_view *)frame.columns[0].data)[0].bytes, 0);
+    ms_evaluator_destroy(ev);
+    ms_mem_free(all);
+}
+
 /* What a copy of a frame takes at most: every column that shows a string counts. */
 static void a_frame_knows_what_a_copy_may_take(void **state)
 {
@@ -256,6 +314,8 @@ int main(void)
         TEST(a_failure_behind_a_cut_is_found_at_its_row),
         TEST(the_rows_of_lists_are_bounded_beforehand),
         TEST(a_frame_knows_what_a_copy_may_take),
+        TEST(a_canceled_run_has_no_rows),
+        TEST(a_text_is_trimmed_by_a_set_as_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

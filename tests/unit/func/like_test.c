@@ -14,7 +14,7 @@ static bool matches(const char *text, const char *pattern)
     ms_arena_init(&arena, 0);
     assert_int_equal(ms_like_compile(&arena, ms_str_cstr(pattern), no_escape, &like, &at),
                      MS_LIKE_OK);
-    bool found = ms_like_matches(&like, ms_str_cstr(text));
+    bool found = ms_like_matches(&like, ms_str_cstr(text), NULL, NULL);
     ms_arena_release(&arena);
     return found;
 }
@@ -56,6 +56,9 @@ static void one_character_is_one_code_point_and_no_line_end(void **state)
                          "b",
                          "a_b"));
     assert_true(matches("a\nb", "a%b"));
+    assert_false(matches("\xC2\x85", "%_"));
+    assert_false(matches("\xC3\xA9\xC3\xA9", "%___"));
+    assert_true(matches("\xC3\xA9\xC3\xA9", "%__"));
 }
 
 static void recognized_shapes_are_the_fast_ones(void **state)
@@ -90,7 +93,7 @@ static void escapes_make_marks_literal(void **state)
     ms_arena_init(&arena, 0);
     assert_int_equal(ms_like_compile(&arena, ms_str_lit("10!%!!!_"), mark, &like, &at), MS_LIKE_OK);
     assert_int_equal(like.kind, MS_LIKE_EQUALS);
-    assert_true(ms_like_matches(&like, ms_str_lit("10%!_")));
+    assert_true(ms_like_matches(&like, ms_str_lit("10%!_"), NULL, NULL));
     assert_int_equal(ms_like_compile(&arena, ms_str_lit("a!b"), mark, &like, &at),
                      MS_LIKE_BAD_SEQUENCE);
     assert_int_equal(at, 1);
@@ -103,7 +106,7 @@ static void escapes_make_marks_literal(void **state)
     assert_int_equal(
         ms_like_compile(&arena, ms_str_lit("\xC3\xA9%"), ms_str_lit("\xC3\xA9"), &like, &at),
         MS_LIKE_OK);
-    assert_true(ms_like_matches(&like, ms_str_lit("%")));
+    assert_true(ms_like_matches(&like, ms_str_lit("%"), NULL, NULL));
     ms_arena_release(&arena);
 }
 
@@ -114,8 +117,13 @@ static bool reference(ms_str pattern, size_t p, ms_str text, size_t t)
         return t == text.bytes;
     }
     if (pattern.ptr[p] == '%') {
+        while (p + 1 < pattern.bytes && pattern.ptr[p + 1] == '%') {
+            p++;
+        }
+        bool takes_character = p + 1 < pattern.bytes && pattern.ptr[p + 1] == '_';
         for (size_t at = t;; at++) {
-            if (reference(pattern, p + 1, text, at)) {
+            bool is_within = at > t && at < text.bytes && ms_utf8_is_continuation(text.ptr[at]);
+            if (!(takes_character && is_within) && reference(pattern, p + 1, text, at)) {
                 return true;
             }
             if (at >= text.bytes) {
@@ -128,7 +136,9 @@ static bool reference(ms_str pattern, size_t p, ms_str text, size_t t)
     }
     if (pattern.ptr[p] == '_') {
         size_t next = ms_utf8_next(text, t);
-        bool is_line_end = next == t + 1 && text.ptr[t] == '\n';
+        ms_str character = ms_str_make(text.ptr + t, next - t);
+        bool is_line_end = ms_str_equals(character, ms_str_lit("\n")) ||
+                           ms_str_equals(character, ms_str_lit("\xC2\x85"));
         return !is_line_end && reference(pattern, p + 1, text, next);
     }
     return pattern.ptr[p] == text.ptr[t] && reference(pattern, p + 1, text, t + 1);
@@ -137,7 +147,8 @@ static bool reference(ms_str pattern, size_t p, ms_str text, size_t t)
 static void random_patterns_agree_with_trying_everything(void **state)
 {
     (void)state;
-    static const char *const parts[] = {"a", "b", "%", "_", "\xC3\xA9", "\x80", "\n", "%", "_"};
+    static const char *const parts[] = {"a",  "b",        "%", "_", "\xC3\xA9", "\x80",
+                                        "\n", "\xC2\x85", "%", "_", "%",        "_"};
     uint64_t seed = 7;
     for (int round = 0; round < 50000; round++) {
         char pattern[32];
@@ -146,12 +157,12 @@ static void random_patterns_agree_with_trying_everything(void **state)
         size_t text_bytes = 0;
         for (int i = 0; i < 6; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
-            const char *part = parts[(seed >> 33) % 9];
+            const char *part = parts[(seed >> 33) % 12];
             if ((seed >> 60) < 12) {
                 memcpy(pattern + pattern_bytes, part, strlen(part));
                 pattern_bytes += strlen(part);
             }
-            part = parts[(seed >> 40) % 7];
+            part = parts[(seed >> 40) % 8];
             if (part[0] != '%' && part[0] != '_' && (seed >> 50) % 4 != 0) {
                 memcpy(text + text_bytes, part, strlen(part));
                 text_bytes += strlen(part);
@@ -164,11 +175,112 @@ static void random_patterns_agree_with_trying_everything(void **state)
         ms_str p = ms_str_make(pattern, pattern_bytes);
         ms_str t = ms_str_make(text, text_bytes);
         assert_int_equal(ms_like_compile(&arena, p, no_escape, &like, &at), MS_LIKE_OK);
-        if (ms_like_matches(&like, t) != reference(p, 0, t, 0)) {
+        if (ms_like_matches(&like, t, NULL, NULL) != reference(p, 0, t, 0)) {
             fail_msg("round %d: '%.*s' LIKE '%.*s'", round, MS_STR_ARG(t), MS_STR_ARG(p));
         }
         ms_arena_release(&arena);
     }
+}
+
+/* A pattern of `count` times `item` between `before` and `after`. */
+static ms_str repeat(ms_arena *arena, const char *before, const char *item, uint32_t count,
+                     const char *after)
+{
+    size_t bytes = strlen(before) + count * strlen(item) + strlen(after);
+    char *text = ms_arena_alloc(arena, bytes + 1, 1);
+    size_t at = (size_t)snprintf(text, bytes + 1, "%s", before);
+    for (uint32_t i = 0; i < count; i++) {
+        at += (size_t)snprintf(text + at, bytes + 1 - at, "%s", item);
+    }
+    snprintf(text + at, bytes + 1 - at, "%s", after);
+    return ms_str_make(text, bytes);
+}
+
+/* Parts of all lengths around those of a word, and beyond what a table is made for. */
+static void long_parts_are_found_as_short_ones_are(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {31, 32, 33, 63, 64, 65, 100, 2047, 2048, 2049, 3000};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        ms_arena arena;
+        ms_like like;
+        size_t at = 0;
+        ms_arena_init(&arena, 0);
+        ms_str pattern = repeat(&arena, "%", "a_", counts[i], "b%");
+        ms_str text = repeat(&arena, "xxax", "a\xC3\xA9", counts[i], "bxx");
+        ms_str other = repeat(&arena, "xxax", "a\xC3\xA9", counts[i], "cb");
+        ms_str end = repeat(&arena, "%", "a_", counts[i], "b");
+        assert_int_equal(ms_like_compile(&arena, pattern, no_escape, &like, &at), MS_LIKE_OK);
+        assert_true(ms_like_matches(&like, text, NULL, NULL));
+        assert_false(ms_like_matches(&like, other, NULL, NULL));
+        assert_int_equal(ms_like_compile(&arena, end, no_escape, &like, &at), MS_LIKE_OK);
+        assert_false(ms_like_matches(&like, text, NULL, NULL));
+        text.bytes -= 2;
+        assert_true(ms_like_matches(&like, text, NULL, NULL));
+        ms_arena_release(&arena);
+    }
+}
+
+/* A thousand parts are more than tables are made for; those without are found all the same. */
+static void tables_take_bounded_memory(void **state)
+{
+    (void)state;
+    ms_arena arena;
+    ms_like like;
+    size_t at = 0;
+    ms_arena_init(&arena, 0);
+    ms_str pattern = repeat(&arena, "", "%a_", 1000, "b%");
+    ms_str text = repeat(&arena, "", "xa\xC3\xA9", 1000, "b");
+    ms_str other = repeat(&arena, "", "xa\xC3\xA9", 999, "b");
+    size_t used = ms_arena_used_bytes(&arena);
+    assert_int_equal(ms_like_compile(&arena, pattern, no_escape, &like, &at), MS_LIKE_OK);
+    assert_true(ms_arena_used_bytes(&arena) - used < MS_LIKE_TABLE_BYTES_MAX * 2);
+    assert_true(ms_like_matches(&like, text, NULL, NULL));
+    assert_false(ms_like_matches(&like, other, NULL, NULL));
+    ms_arena_release(&arena);
+}
+
+/* Steps for a text of so many "a" and a part of so many "a_" that is nearly everywhere. */
+static uint64_t steps_of(uint32_t text_bytes, uint32_t pairs)
+{
+    ms_arena arena;
+    ms_like like;
+    size_t at = 0;
+    uint64_t steps = 0;
+    ms_arena_init(&arena, 0);
+    ms_str pattern = repeat(&arena, "%", "a_", pairs, "b%z");
+    ms_str text = repeat(&arena, "", "a", text_bytes, "");
+    assert_int_equal(ms_like_compile(&arena, pattern, no_escape, &like, &at), MS_LIKE_OK);
+    assert_false(ms_like_matches(&like, text, NULL, &steps));
+    ms_arena_release(&arena);
+    return steps;
+}
+
+static void work_does_not_grow_with_the_product_of_the_lengths(void **state)
+{
+    (void)state;
+    assert_int_equal(steps_of(100000, 3), 100000);
+    assert_int_equal(steps_of(100000, 31), 100000);
+    assert_int_equal(steps_of(100000, 320), 100000 * 11);
+    assert_int_equal(steps_of(200000, 320), 200000 * 11);
+    assert_int_equal(steps_of(1000000, 32), 1000000 * 2);
+}
+
+static void a_search_that_is_canceled_ends(void **state)
+{
+    (void)state;
+    ms_arena arena;
+    ms_like like;
+    size_t at = 0;
+    uint64_t steps = 0;
+    const _Atomic bool canceled = true;
+    ms_arena_init(&arena, 0);
+    ms_str pattern = repeat(&arena, "%", "a_", 5000, "b%");
+    ms_str text = repeat(&arena, "", "a", 1000000, "");
+    assert_int_equal(ms_like_compile(&arena, pattern, no_escape, &like, &at), MS_LIKE_OK);
+    (void)ms_like_matches(&like, text, &canceled, &steps);
+    assert_true(steps < 100000);
+    ms_arena_release(&arena);
 }
 
 int main(void)
@@ -179,6 +291,10 @@ int main(void)
         cmocka_unit_test(recognized_shapes_are_the_fast_ones),
         cmocka_unit_test(escapes_make_marks_literal),
         cmocka_unit_test(random_patterns_agree_with_trying_everything),
+        cmocka_unit_test(long_parts_are_found_as_short_ones_are),
+        cmocka_unit_test(tables_take_bounded_memory),
+        cmocka_unit_test(work_does_not_grow_with_the_product_of_the_lengths),
+        cmocka_unit_test(a_search_that_is_canceled_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ typedef struct fake_world {
     bool is_wild;           /* calc and sink block, split, copy and answer late, at random */
     _Atomic bool hold_calc; /* calc takes no batch, until it is false again and the gate moves */
     bool hang_persist;      /* writers never finish persist, until it is false again */
+    bool gives_up;          /* calc fails once it sees that the job is canceled */
     uint32_t fail_at_id;    /* calc fails when it sees this id; 0: never */
     uint32_t pool_batches;  /* of the reader */
     uint32_t batch_rows;    /* of the reader; 0: the job's */
@@ -760,6 +761,9 @@ static ms_step fake_calc_batch(ms_op *op, uint32_t input, const ms_batch *batch)
         fake_calc_slice(self, batch, 0, before);
         return ms_op_fail(op, MS_DIVISION_BY_ZERO, op->node->span, "the id is %u",
                           self->world->fail_at_id);
+    }
+    if (self->world->gives_up && atomic_load(op->ctx->env->canceled)) {
+        return ms_op_fail(op, MS_CANCELED, op->node->span, "the evaluation was canceled");
     }
     if (self->kept != NULL || atomic_load(&self->world->hold_calc)) {
         return MS_BLOCKED; /* until complete, or a wake */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of whole jobs: pipelines, results, the ways to end, failures, budgets, idle cost. */
 #include "runtime/fake_job.h"
+#include "runtime/runtime_priv.h"
 
 /* Waits until the numbers of a job say so. */
 #define wait_for(job, totals, condition)                                                           \
@@ -409,6 +410,33 @@ static void cancel_emits_and_commits_nothing(void **state)
     fake_rig_release(&f);
 }
 
+/*
+ * Between the flag and the request of a cancel an operator may give up: that is no failure of the
+ * job. Here the two are far apart.
+ */
+static void operators_that_give_up_do_not_fail_a_canceled_job(void **state)
+{
+    (void)state;
+    fake_rig f;
+    fake_rig_init(&f, 0, 1);
+    f.world.gives_up = true;
+    build_pipeline(&f, 2, 80000);
+    ms_job *job = fake_start(&f, (ms_job_options){.batch_rows = 8});
+    for (int step = 0; step < 100; step++) {
+        (void)ms_workers_step(f.engine.workers);
+    }
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_RUNNING);
+    atomic_store(&job->canceled, true);
+    while (ms_workers_step(f.engine.workers)) {
+    }
+    ms_job_cancel(job);
+    ms_status st = {0};
+    assert_int_equal(ms_job_wait(job, 60000, &st), MS_CANCELED);
+    assert_int_equal(ms_job_state_now(job), MS_JOB_STATE_CANCELED);
+    ms_job_destroy(job);
+    fake_rig_release(&f);
+}
+
 static void requests_before_the_start_count(void **state)
 {
     (void)state;
@@ -708,6 +736,7 @@ int main(void)
         cmocka_unit_test(stop_of_a_bounded_job_without_checkpoints_commits_nothing),
         cmocka_unit_test(stop_of_an_unbounded_job_without_checkpoints_commits),
         cmocka_unit_test(cancel_emits_and_commits_nothing),
+        cmocka_unit_test(operators_that_give_up_do_not_fail_a_canceled_job),
         cmocka_unit_test(requests_before_the_start_count),
         cmocka_unit_test(a_job_can_be_destroyed_while_it_ends),
         cmocka_unit_test(a_running_job_can_be_destroyed),
