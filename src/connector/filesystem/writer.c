@@ -192,10 +192,10 @@ static ms_rc open_part(fs_writer *self, ms_status *st)
     char name[96];
     snprintf(name, sizeof name, "part-%s-%u-%llu", self->run.text, self->env->subtask,
              (unsigned long long)self->part_count++);
-    int bytes = snprintf(part->hidden, sizeof part->hidden, "%s/.%s%s", self->dir, name,
-                         MSI_FS_HIDDEN_SUFFIX);
-    snprintf(part->final, sizeof part->final, "%s/%s", self->dir, name);
-    if (bytes < 0 || (size_t)bytes >= sizeof part->hidden) {
+    int hidden = snprintf(part->hidden, sizeof part->hidden, "%s/.%s%s", self->dir, name,
+                          MSI_FS_HIDDEN_SUFFIX);
+    int final = snprintf(part->final, sizeof part->final, "%s/%s", self->dir, name);
+    if (hidden < 0 || (size_t)hidden >= sizeof part->hidden || final < 0) {
         ms_mem_free(part);
         return ms_status_set(st, MS_LIMIT, ms_span_none, "path \"%s\" is too long", self->dir);
     }
