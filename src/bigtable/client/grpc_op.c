@@ -165,10 +165,15 @@ static void read_details(msi_op *op, ms_str details)
     ms_arena arena;
     ms_arena_init(&arena, 0);
     ms_wire_status decoded;
-    if (ms_wire_status_decode(details, &arena, &decoded) && decoded.has_retry_delay) {
+    bool is_good = ms_wire_status_decode(details, &arena, &decoded);
+    if (is_good && decoded.has_retry_delay) {
         op->retry_delay_ns = decoded.retry_delay_micros < INT64_MAX / 1000
                                  ? decoded.retry_delay_micros * 1000
                                  : INT64_MAX;
+    }
+    ms_str large_row;
+    if (is_good && ms_wire_large_row_decode(&decoded, &arena, &large_row)) {
+        op->large_row = ms_arena_copy_str(&op->arena, large_row);
     }
     ms_arena_release(&arena);
 }
@@ -243,6 +248,7 @@ static void begin_attempt(msi_op *op)
 {
     ms_bt_status_clear(&op->status);
     op->retry_delay_ns = -1;
+    op->large_row = (ms_str){NULL, 0};
     if (wants_end(op)) {
         set_canceled(op);
     }

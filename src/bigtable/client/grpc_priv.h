@@ -69,6 +69,7 @@ struct msi_op {
     ms_loop_timer timer;
     ms_grpc_call *call; /* of the attempt under way */
     ms_bt_status status;
+    ms_str large_row;       /* where that is why the read failed; in the arena */
     int64_t retry_delay_ns; /* what the last answer asked for; below 0: nothing */
     int64_t pause_ns;       /* before the next step */
     bool is_ended;          /* by the class, while the attempt is still being canceled */

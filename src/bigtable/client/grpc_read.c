@@ -212,6 +212,9 @@ static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_en
     const ms_wire_read_stats *stats = &rows->merger.stats;
     attempt->status = *bt;
     attempt->is_at_end = is_at_end;
+    if (!ms_bt_status_is_ok(bt)) {
+        attempt->large_row = rows->stream.op.large_row;
+    }
     attempt->stats.rows_returned += attempt->page->row_count;
     attempt->stats.cells_returned += attempt->page->cell_count;
     if (rows->merger.has_stats) {

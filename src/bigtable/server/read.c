@@ -13,6 +13,7 @@
 #include "bigtable/wire/header.h"
 #include "bigtable/wire/range.h"
 #include "bigtable/wire/read_rows.h"
+#include "bigtable/wire/rpc_status.h"
 #include "bigtable/wire/time.h"
 
 /* Small enough that the first rows are soon on their way, large enough for full messages. */
@@ -45,6 +46,20 @@ static bool send_stats(rows_call *handler, const ms_bt_read_stats *seen)
         return false;
     }
     return msi_call_send_out(&handler->call);
+}
+
+/* Says which row is too large to be read, for clients that read on behind it. */
+static void name_large_row(rows_call *handler, const ms_bt_status *bt)
+{
+    ms_str key = ms_bt_read_large_row(handler->read);
+    ms_buf *buf = &handler->call.out;
+    ms_arena *arena = &handler->call.arena;
+    ms_status st = {0};
+    ms_buf_reset(buf);
+    if (key.bytes > 0 && ms_wire_large_row_encode(bt, key, arena, buf, &st) == MS_OK) {
+        handler->call.details = ms_arena_copy_str(arena, ms_buf_view(buf));
+    }
+    ms_buf_reset(buf);
 }
 
 static void rows_closed(void *arg)
@@ -145,6 +160,7 @@ static void pump_rows(msi_call *call)
             return;
         case MS_BT_POLL_FAILED:
             bt = *ms_bt_read_status(handler->read);
+            name_large_row(handler, &bt);
             close_rows(handler, &bt);
             return;
         }

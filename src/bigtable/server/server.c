@@ -87,6 +87,7 @@ void msi_call_finish(msi_call *call, const ms_bt_status *bt)
     ms_grpc_server_call_set_user(grpc, NULL);
     ms_grpc_server_call_finish(grpc, &(ms_grpc_result){.code = (ms_grpc_code)bt->code,
                                                        .message = ms_str_cstr(bt->text),
+                                                       .details = call->details,
                                                        .trailers = {&trailer, 1}});
     release(call);
 }
@@ -323,6 +324,11 @@ ms_rc ms_bt_server_create(const ms_bt_server_options *options, ms_bt_server **se
 uint16_t ms_bt_server_port(const ms_bt_server *server)
 {
     return ms_grpc_server_port(server->grpc);
+}
+
+uint64_t ms_bt_server_call_count(const ms_bt_server *server)
+{
+    return ms_grpc_server_get_stats(server->grpc).started;
 }
 
 void ms_bt_server_drain(ms_bt_server *server)

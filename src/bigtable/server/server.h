@@ -53,6 +53,9 @@ ms_rc ms_bt_server_create(const ms_bt_server_options *options, ms_bt_server **se
 
 uint16_t ms_bt_server_port(const ms_bt_server *server);
 
+/* The calls that have begun. */
+uint64_t ms_bt_server_call_count(const ms_bt_server *server);
+
 /* Refuses new calls and lets those that run go on. */
 void ms_bt_server_drain(ms_bt_server *server);
 

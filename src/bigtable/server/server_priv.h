@@ -44,6 +44,7 @@ struct msi_call {
     ms_bt_call *store_call; /* outstanding; NULL: none */
     ms_arena arena;         /* of request and answer */
     ms_buf out;             /* a message on its way */
+    ms_str details;         /* of the failure, for its trailer; in the arena, or empty */
     uint32_t features;      /* of the client */
     bool has_request;
 };

@@ -158,6 +158,7 @@ static ms_bt_code open_scan(msi_scan *scan, ms_bt_status *bt)
         scan->reader.plan = &scan->plan;
     }
     scan->reader.stats = &scan->attempt->stats;
+    scan->reader.row_bytes_max = scan->store->row_bytes_max;
     scan->reader.is_canceled = &scan->is_canceled;
     ms_status st = {0};
     if (msi_row_reader_init(&scan->reader, ms_env_next_seed(), &st) != MS_OK) {

@@ -318,9 +318,9 @@ static ms_rc too_large(msi_row_reader *r, ms_status *st)
     char text[128];
     r->is_too_large = true;
     const ms_bt_row *row = &r->page->rows[r->page->row_count];
-    ms_status_set(st, MS_LIMIT, ms_span_none, "row '%s' is larger than %u bytes",
+    ms_status_set(st, MS_LIMIT, ms_span_none, "row '%s' is larger than %zu bytes",
                   ms_bt_bytes_text(ms_bt_page_key(r->page, row), text, sizeof(text)),
-                  MS_BT_LIMIT_ROW_BYTES);
+                  r->row_bytes_max);
     return st->code;
 }
 
@@ -338,7 +338,7 @@ ms_rc msi_row_reader_read(msi_row_reader *r, ms_status *st)
         }
         ms_bt_verdict verdict;
         MS_TRY(run_cell(r, &verdict, st));
-        if (r->page->bytes.bytes - row_at > MS_BT_LIMIT_ROW_BYTES) {
+        if (r->page->bytes.bytes - row_at > r->row_bytes_max) {
             return too_large(r, st);
         }
         advance(r, verdict);
@@ -379,7 +379,7 @@ static ms_rc look_for_match(msi_row_reader *r, bool *matches_out, ms_status *st)
             *matches_out = true;
             return MS_OK;
         }
-        if (r->page->bytes.bytes - row_at > MS_BT_LIMIT_ROW_BYTES) {
+        if (r->page->bytes.bytes - row_at > r->row_bytes_max) {
             return too_large(r, st);
         }
         advance(r, verdict);
@@ -404,7 +404,11 @@ ms_rc msi_row_matches(ms_kv *kv, const msi_table *table, const ms_bt_filter_prog
     ms_bt_page page;
     ms_bt_page_init(&page);
     ms_bt_read_stats stats = {0};
-    msi_row_reader r = {.table = table, .program = program, .page = &page, .stats = &stats};
+    msi_row_reader r = {.table = table,
+                        .program = program,
+                        .page = &page,
+                        .stats = &stats,
+                        .row_bytes_max = MS_BT_LIMIT_ROW_BYTES};
     ms_rc rc = msi_row_reader_init(&r, ms_env_next_seed(), st);
     if (rc == MS_OK) {
         char *end = msi_key_put_row(r.last, table->id, row_key, MSI_KEY_BEHIND);

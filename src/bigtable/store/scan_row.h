@@ -40,6 +40,7 @@ typedef struct msi_row_reader {
     ms_bt_page *page;
     ms_bt_read_stats *stats;
     const _Atomic bool *is_canceled; /* NULL: never */
+    size_t row_bytes_max;            /* beyond, a row is too large to be read */
 
     /* Set before reading, and moved by it: the first cell of the row, resp. what is behind it. */
     ms_kv_iter *iter;

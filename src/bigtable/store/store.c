@@ -281,6 +281,8 @@ ms_rc ms_bt_store_open(const ms_bt_store_options *options, ms_bt_store **store_o
     store->transport.class = &store_class;
     store->pool = options->pool;
     store->sync_mode = options->sync_mode;
+    store->row_bytes_max =
+        options->row_bytes_max != 0 ? options->row_bytes_max : MS_BT_LIMIT_ROW_BYTES;
     store->queued_max = options->queued_mutations_max != 0 ? options->queued_mutations_max
                                                            : MS_BT_LIMIT_QUEUED_MUTATIONS;
     ms_mutex_init(&store->schema_mutex, MS_RANK_STORE_SCHEMA);

@@ -54,6 +54,7 @@ typedef struct ms_bt_store_options {
      * nothing else waits. Above what the clients of a process hold back by themselves. 0: the
      * default, MS_BT_LIMIT_QUEUED_MUTATIONS. */
     uint32_t queued_mutations_max;
+    uint32_t row_bytes_max;      /* of a row that a scan can give; 0: MS_BT_LIMIT_ROW_BYTES */
     uint64_t cache_bytes;        /* blocks kept in memory; 0: the default of kv/ */
     uint64_t write_buffer_bytes; /* memtable; 0: the default of kv/ */
     int64_t gc_period_ms;        /* between collections of garbage; 0: an hour, below: on demand */

@@ -118,6 +118,7 @@ struct ms_bt_store {
     ms_bt_status poison;       /* what later writes are told */
     uint64_t queued_mutations; /* of calls that are not over */
     uint32_t queued_max;       /* fixed */
+    uint32_t row_bytes_max;    /* fixed */
     ms_iojob leader_job;
 
     _Atomic int64_t safe_micros; /* changes up to here may be read; msi_log_publish */

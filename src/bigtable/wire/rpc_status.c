@@ -8,6 +8,7 @@
 
 #include "bigtable/wire/resource.h"
 #include "bigtable/wire/time.h"
+#include "type/text.h"
 
 ms_bt_code ms_wire_code(int32_t number)
 {
@@ -165,6 +166,47 @@ bool ms_wire_status_decode(ms_str bytes, ms_arena *arena, ms_wire_status *status
         take_detail(message->details[i], arena, status_out);
     }
     return true;
+}
+
+/* Rows that are too large. */
+
+#define LARGE_ROW_REASON "LargeRowReadError"
+#define LARGE_ROW_KEY "rowKeyBase64Encoded"
+
+ms_rc ms_wire_large_row_encode(const ms_bt_status *bt, ms_str row_key, ms_arena *arena, ms_buf *buf,
+                               ms_status *st)
+{
+    char *text = ms_arena_alloc(arena, ms_text_base64_bytes(row_key.bytes) + 1, 1);
+    ms_wire_pair key = {ms_str_lit(LARGE_ROW_KEY),
+                        ms_str_make(text, ms_text_base64_encode(text, row_key))};
+    const ms_wire_status status = {.code = bt->code,
+                                   .message = ms_str_cstr(bt->text),
+                                   .reason = ms_str_lit(LARGE_ROW_REASON),
+                                   .domain = ms_str_lit("bigtable.googleapis.com"),
+                                   .metadata = &key,
+                                   .metadata_count = 1};
+    return ms_wire_status_encode(&status, arena, buf, st);
+}
+
+bool ms_wire_large_row_decode(const ms_wire_status *status, ms_arena *arena, ms_str *row_key_out)
+{
+    *row_key_out = (ms_str){NULL, 0};
+    if (!ms_str_equals(status->reason, ms_str_lit(LARGE_ROW_REASON))) {
+        return false;
+    }
+    for (size_t i = 0; i < status->metadata_count; i++) {
+        ms_str text = status->metadata[i].value;
+        size_t bytes = 0;
+        if (!ms_str_equals(status->metadata[i].key, ms_str_lit(LARGE_ROW_KEY))) {
+            continue;
+        }
+        char *key = ms_arena_alloc(arena, text.bytes + 1, 1);
+        if (ms_text_base64_decode(text, key, &bytes) && bytes > 0) {
+            *row_key_out = ms_str_make(key, bytes);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Without particulars. */

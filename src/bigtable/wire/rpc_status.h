@@ -53,6 +53,15 @@ ms_rc ms_wire_status_encode(const ms_wire_status *status, ms_arena *arena, ms_bu
  * over. */
 bool ms_wire_status_decode(ms_str bytes, ms_arena *arena, ms_wire_status *status_out);
 
+/*
+ * The failure of a read at a row that is too large to be given, as clients that pass over such rows
+ * know it: ErrorInfo with the reason LargeRowReadError and the row's key. Appends the bytes of the
+ * Status. The other way: false when it is no such failure.
+ */
+ms_rc ms_wire_large_row_encode(const ms_bt_status *bt, ms_str row_key, ms_arena *arena, ms_buf *buf,
+                               ms_status *st) MS_MUST_USE;
+bool ms_wire_large_row_decode(const ms_wire_status *status, ms_arena *arena, ms_str *row_key_out);
+
 /* Between a Status without particulars and the model's. NULL is OK. */
 ms_pb_rpc_status *ms_wire_status_to_pb(const ms_bt_status *bt, ms_arena *arena);
 void ms_wire_status_from_pb(const ms_pb_rpc_status *message, ms_bt_status *bt_out);

@@ -42,6 +42,7 @@ typedef struct fixture {
     ms_bt_sync_mode sync_mode;
     int64_t gc_period_ms; /* as in the options of the store */
     uint32_t queued_mutations_max;
+    uint32_t row_bytes_max;
 #ifdef MS_OVER_GRPC
     ms_loop *server_loop;
     ms_loop *client_loop;
@@ -115,6 +116,7 @@ static inline void fixture_open(fixture *f)
                                    .create = true,
                                    .sync_mode = f->sync_mode,
                                    .queued_mutations_max = f->queued_mutations_max,
+                                   .row_bytes_max = f->row_bytes_max,
                                    .cache_bytes = 8u << 20,
                                    .write_buffer_bytes = 1u << 20,
                                    .gc_period_ms = f->gc_period_ms,

@@ -41,6 +41,37 @@ static void a_status_comes_back_with_its_particulars(void **state)
     assert_str_equal(back.metadata[0].value, "a2V5");
 }
 
+static void a_row_that_is_too_large_is_named(void **state)
+{
+    (void)state;
+    ms_bt_status_set(&bt, MS_BT_FAILED_PRECONDITION, "row is too large");
+    ms_str key = bytes_lit("\0\xff"
+                           "key");
+    assert_ok(ms_wire_large_row_encode(&bt, key, &arena, &buf, &st));
+    ms_wire_status back;
+    ms_str found;
+    assert_true(ms_wire_status_decode(ms_buf_view(&buf), &arena, &back));
+    assert_int_equal(back.code, MS_BT_FAILED_PRECONDITION);
+    assert_str_equal(back.message, "row is too large");
+    assert_str_equal(back.reason, "LargeRowReadError");
+    assert_str_equal(back.metadata[0].key, "rowKeyBase64Encoded");
+    assert_str_equal(back.metadata[0].value, "AP9rZXk=");
+    assert_true(ms_wire_large_row_decode(&back, &arena, &found));
+    assert_same_bytes(found, key);
+    /* Without the reason, or a key that can be read, it is a failure like others. */
+    ms_wire_pair wrong = {ms_str_lit("rowKeyBase64Encoded"), ms_str_lit("AP9rZXk")};
+    back.metadata = &wrong;
+    assert_false(ms_wire_large_row_decode(&back, &arena, &found));
+    wrong.value = ms_str_lit("");
+    assert_false(ms_wire_large_row_decode(&back, &arena, &found));
+    wrong = (ms_wire_pair){ms_str_lit("rowKey"), ms_str_lit("AP9rZXk=")};
+    assert_false(ms_wire_large_row_decode(&back, &arena, &found));
+    wrong.key = ms_str_lit("rowKeyBase64Encoded");
+    assert_true(ms_wire_large_row_decode(&back, &arena, &found));
+    back.reason = ms_str_lit("Other");
+    assert_false(ms_wire_large_row_decode(&back, &arena, &found));
+}
+
 static void a_plain_status_has_no_particulars(void **state)
 {
     (void)state;
@@ -134,8 +165,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_setup, wire_teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_status_comes_back_with_its_particulars), TEST(a_plain_status_has_no_particulars),
-        TEST(other_particulars_are_passed_over),        TEST(what_is_no_status_is_none),
-        TEST(a_text_that_is_not_utf8_is_cleaned),       TEST(statuses_of_the_model_come_back),
+        TEST(a_row_that_is_too_large_is_named),         TEST(what_is_no_status_is_none),
+        TEST(other_particulars_are_passed_over),        TEST(a_text_that_is_not_utf8_is_cleaned),
+        TEST(statuses_of_the_model_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
