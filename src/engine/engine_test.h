@@ -2,7 +2,8 @@
 /*
  * What tests and benchmarks may ask of an engine beyond include/millstream/millstream.h: connectors
  * of their own, such as the memory connector with batches made before; operators of their own, such
- * as sources that stop at a given row; and the job behind an execution, to take a checkpoint of it.
+ * as sources that stop at a given row; the job behind an execution, to take a checkpoint of it; and
+ * the number of calls at a server, to know that they came there.
  *
  *     ms_memory_service *service = ms_memory_service_create();
  *     MS_TRY(ms_memory_add_source(service, ms_str_lit("bid"), &bids, st));
@@ -17,6 +18,7 @@
 #include "catalog/connector.h"
 #include "millstream/millstream.h"
 
+struct ms_bigtable_server;
 struct ms_job;
 struct ms_op;
 struct ms_pnode;
@@ -29,5 +31,8 @@ void ms_engine_set_make_op(ms_engine *engine,
 
 /* The job of a statement, which lives as long as the execution; NULL when it has none. */
 struct ms_job *ms_execution_job(ms_execution *execution);
+
+/* The calls that a server has received. */
+uint64_t ms_bigtable_server_call_count(const struct ms_bigtable_server *server);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "bigtable/server/server.h"
+#include "engine/engine_test.h"
 #include "millstream/bigtable.h"
 #include "net/grpc_server.h"
 #include "net/loop.h"
@@ -130,6 +131,11 @@ ms_rc ms_bigtable_serve(ms_engine *engine, const ms_bigtable_serve_options *opti
 const char *ms_bigtable_server_address(const ms_bigtable_server *server)
 {
     return server->address;
+}
+
+uint64_t ms_bigtable_server_call_count(const ms_bigtable_server *server)
+{
+    return ms_bt_server_call_count(server->server);
 }
 
 ms_rc ms_bigtable_server_stop(ms_bigtable_server *server, int64_t drain_ms, ms_status *st)

@@ -9,7 +9,9 @@
  *     # compare: fold                      or rows: exact sequence, parallelism 1, coalesce never
  *     # origin: reasoned                   of the rows: or flink-2.3.0, sqlite, reference
  *     # exempt batch: a reason             also streaming, parallel, rules (off), crash,
- *                                          modes (all but the first)
+ *                                          modes (all but the first), grpc (where the store is
+ *                                          behind a server)
+ *     # exempt calls: a reason             no call need reach the server: it explains, for instance
  *     # restored: 3                        jobs that the crash modes interrupt and restore
  *
  *     file in.csv                          makes ${TMP}/in.csv; ends at ----
@@ -34,7 +36,8 @@
  *     ----
  *     {"a":1}
  *
- *     restart                              a new engine and session on the same data directory
+ *     restart                              a new engine and session on the same data directory, in
+ *                                          some modes also a new server
  *     cat out                              the lines of the visible files of ${TMP}/out, sorted
  *     ----
  *     ...
@@ -48,7 +51,9 @@
  *
  *     # failures: 2                        records that must be reported in every mode
  *     # failures crash: 1                  the same in the crash modes, where it is another number
+ *     # failures grpc: 1                   so many more where the store is behind a server
  *     # sabotage: starts over              jobs that should go on from a checkpoint start anew
+ *     # sabotage: stays at home            nobody is told of the server
  */
 #ifndef MS_TESTS_SLT_SLT_H
 #define MS_TESTS_SLT_SLT_H
@@ -73,7 +78,9 @@ typedef struct slt_exempt {
     bool parallel;
     bool rules; /* off */
     bool modes; /* all but the first */
+    bool grpc;
     bool crash; /* of a record: its jobs are not interrupted */
+    bool calls; /* of a file */
 } slt_exempt;
 
 typedef struct slt_record {
@@ -94,11 +101,14 @@ typedef struct slt_file {
     ms_str origin;
     bool is_page; /* of docs/: no header */
     bool compare_rows;
+    bool has_bigtable; /* a statement names the connector */
     slt_exempt exempt;
-    bool starts_over; /* the sabotage */
+    bool starts_over;   /* sabotage */
+    bool stays_at_home; /* likewise */
     uint32_t restored;
     uint32_t failures;
     uint32_t failures_crash;
+    uint32_t failures_grpc;
     slt_record *records;
     uint32_t record_count;
 } slt_file;
@@ -111,7 +121,14 @@ typedef enum slt_tear {
     SLT_TEAR_COMMIT  /* the same, when a checkpoint is complete and nothing of it committed */
 } slt_tear;
 
-#define SLT_MODE_NAME_BYTES 96u
+/* Where the tables of Bigtable are. */
+typedef enum slt_server {
+    SLT_SERVER_NONE, /* in the data directory of the engine */
+    SLT_SERVER_ONE,  /* behind a server, over gRPC, as long as the file runs */
+    SLT_SERVER_MANY  /* behind another one after every restart and interruption */
+} slt_server;
+
+#define SLT_MODE_NAME_BYTES 128u
 
 /* One way of running all files. */
 typedef struct slt_mode {
@@ -124,12 +141,14 @@ typedef struct slt_mode {
     bool is_batch;
     bool optimizer;
     slt_tear tear;
+    slt_server server;
+    bool is_first; /* and with a server the first of those */
 } slt_mode;
 
-#define SLT_MODES_MAX 512u
+#define SLT_MODES_MAX 1024u
 
 /* Fills modes[SLT_MODES_MAX] and returns how many there are: some that cover the pairs of settings,
- * or the full product. */
+ * or the full product; then all of them once more, with a server. */
 uint32_t slt_modes(bool all, slt_mode *modes);
 
 /* What the crash modes did, added up over files. */
@@ -142,18 +161,25 @@ typedef struct slt_crashes {
     uint64_t entries;       /* of state tables that came back */
 } slt_crashes;
 
-/* True when the mode, number mode_index, is none that is exempt; crashes aside. */
-bool slt_runs_in(const slt_exempt *exempt, const slt_mode *mode, uint32_t mode_index);
+/* What the modes with a server did, added up over files. */
+typedef struct slt_calls {
+    uint64_t runs;     /* of a file in a mode */
+    uint64_t servers;  /* started for them */
+    uint64_t received; /* calls that began at servers */
+} slt_calls;
+
+/* True when the mode is none that is exempt; crashes aside. */
+bool slt_runs_in(const slt_exempt *exempt, const slt_mode *mode);
 
 /* Reads a file; false after printing what is wrong with it. */
 bool slt_parse(ms_arena *arena, const char *path, slt_file *file_out);
 
 /*
  * Runs a file in a mode, which is number mode_index of slt_modes; returns the number of failed
- * records, which it has printed unless quiet, and adds to crashes.
+ * records, which it has printed unless quiet, and adds to crashes and calls.
  */
 uint32_t slt_run_file(const slt_file *file, const slt_mode *mode, uint32_t mode_index,
-                      const char *tmp_root, bool quiet, slt_crashes *crashes);
+                      const char *tmp_root, bool quiet, slt_crashes *crashes, slt_calls *calls);
 
 /* Runs a file in a mode and writes what it gave into the file, in place of what was expected. */
 bool slt_update(const slt_file *file, const slt_mode *mode, const char *tmp_root);

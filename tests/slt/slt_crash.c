@@ -15,6 +15,9 @@
  * that there was; that the numbers of checkpoints grow; and that the rows before the last run and
  * in it are all rows, and none twice.
  *
+ * Where tables of Bigtable are behind servers, one server is replaced by another behind B, while
+ * the job runs, and after each run.
+ *
  * A child that kills itself writes what it knows to its standard output before: the numbers of an
  * outcome, the checkpoint as 0 when it is to die of it.
  */
@@ -190,6 +193,9 @@ static bool run_piece(slt_run *r, const piece *p, ms_execution **execution_out, 
     if (!pass_rows(job, p, out, st)) {
         return false;
     }
+    if (!slt_server_restart(r)) {
+        return false;
+    }
     if (out->rows < p->rows_left) {
         slt_gate_allow(out->rows + 1);
         (void)slt_gate_wait(job);
@@ -221,7 +227,7 @@ void slt_child(int argc, char **argv)
     unsigned long long rows[2];
     const char *nightly = getenv("MS_NIGHTLY");
     uint32_t count = slt_modes(nightly != NULL && strcmp(nightly, "1") == 0, modes);
-    if (argc != 4 || !slt_parse(&arena, argv[0], &file) ||
+    if (argc != 5 || !slt_parse(&arena, argv[0], &file) ||
         sscanf(argv[3], "%u %u %u %u %u %llu %llu", &numbers[0], &numbers[1], &numbers[2],
                &numbers[3], &numbers[4], &rows[0], &rows[1]) != 7) {
         exit(2);
@@ -238,6 +244,7 @@ void slt_child(int argc, char **argv)
                .rows_left = rows[1],
                .tear = r.mode->tear};
     snprintf(r.tmp, sizeof r.tmp, "%s", argv[2]);
+    snprintf(r.backend, sizeof r.backend, "%s", argv[4]);
     if (p.tear == SLT_TEAR_COMMIT &&
         ms_env_faults_set(ms_str_lit("commit.before:1:kill"), &st) != MS_OK) {
         exit(2);
@@ -298,7 +305,7 @@ static bool tear_child(slt_run *r, const piece *p, outcome *out, ms_status *st)
     char flag[] = "--child";
     char path[1024];
     snprintf(path, sizeof path, "%s", r->file->path);
-    char *argv[] = {name, flag, path, mode, r->tmp, numbers, NULL};
+    char *argv[] = {name, flag, path, mode, r->tmp, numbers, r->backend, NULL};
     pid_t pid = 0;
     int output = -1;
     int status = 0;
@@ -399,7 +406,7 @@ static bool tear(torn_job *t, uint32_t index, uint32_t count, ms_status *st)
                .tear = r->mode->tear};
     outcome out = {0};
     bool ok = p.tear == SLT_TEAR_CANCEL ? tear_here(r, &p, &out, st) : tear_child(r, &p, &out, st);
-    return ok && note_piece(t, &out);
+    return ok && note_piece(t, &out) && slt_server_restart(r);
 }
 
 /* Goes on to the end; the engine stays open for the records that follow. */

@@ -46,6 +46,9 @@ static bool set_mode(slt_run *r)
     if (r->file->compare_rows) {
         ok = ok && slt_set(r, "table.exec.changelog.coalesce", "never");
     }
+    if (r->backend[0] != '\0' && !r->file->stays_at_home) {
+        ok = ok && slt_set(r, "bigtable.backend", r->backend);
+    }
     if (mode->tear != SLT_TEAR_NONE) {
         /* Checkpoints are on; all of them but the last are taken on request. */
         ok = ok && slt_set(r, "execution.checkpointing.interval", "1 h");

@@ -38,6 +38,8 @@ typedef struct plan {
     unsigned passed;
     unsigned failed;
     slt_crashes crashes;
+    slt_calls calls;
+    uint32_t not_served; /* files that have nothing to ask a server for */
 } plan;
 
 static bool add_path(plan *p, ms_arena *arena, const char *path)
@@ -75,7 +77,8 @@ static bool add_path(plan *p, ms_arena *arena, const char *path)
 static bool runs_in(const plan *p, const slt_file *file, uint32_t m)
 {
     const slt_mode *mode = &p->modes[m];
-    if (p->only_mode != NULL && strcmp(p->only_mode, mode->name) != 0) {
+    if ((p->only_mode != NULL && strcmp(p->only_mode, mode->name) != 0) ||
+        (mode->server != SLT_SERVER_NONE && !file->has_bigtable)) {
         return false;
     }
     /* The thread sanitizer is not the place for children. */
@@ -85,9 +88,9 @@ static bool runs_in(const plan *p, const slt_file *file, uint32_t m)
     }
     if (mode->tear != SLT_TEAR_NONE) {
         /* The queries of a file that compares sequences run at parallelism 1, its jobs do not. */
-        return slt_runs_in(&file->exempt, mode, m) && !file->exempt.crash && !file->exempt.parallel;
+        return slt_runs_in(&file->exempt, mode) && !file->exempt.crash && !file->exempt.parallel;
     }
-    return slt_runs_in(&file->exempt, mode, m) && (mode->parallelism == 1 || !file->compare_rows);
+    return slt_runs_in(&file->exempt, mode) && (mode->parallelism == 1 || !file->compare_rows);
 }
 
 static void count(plan *p, bool ok)
@@ -102,12 +105,14 @@ static void run_modes(plan *p, const slt_file *file, const char *tmp_root)
         if (!runs_in(p, file, m)) {
             continue;
         }
-        uint32_t failures = slt_run_file(file, mode, m, tmp_root, p->is_canary, &p->crashes);
+        uint32_t failures =
+            slt_run_file(file, mode, m, tmp_root, p->is_canary, &p->crashes, &p->calls);
         if (!p->is_canary) {
             count(p, failures == 0);
             continue;
         }
         uint32_t wanted = mode->tear == SLT_TEAR_NONE ? file->failures : file->failures_crash;
+        wanted += mode->server == SLT_SERVER_NONE ? 0 : file->failures_grpc;
         count(p, failures == wanted);
         if (failures != wanted) {
             fprintf(stderr, "%s: [%s] %u failures are reported where there are %u\n", file->path,
@@ -144,6 +149,7 @@ static void run_path(plan *p, const char *path, const char *tmp_root)
     } else if (p->is_update && !file.is_page) {
         count(p, slt_update(&file, update_mode(p, &file), tmp_root));
     } else {
+        p->not_served += file.has_bigtable ? 0 : 1;
         run_modes(p, &file, tmp_root);
     }
     ms_arena_release(&arena);
@@ -160,6 +166,11 @@ static int run_plan(plan *p, const char *tmp_root)
                " rows kept, %" PRIu64 " read again, %" PRIu64 " positions, %" PRIu64
                " entries of state\n",
                c->jobs, c->interruptions, c->rows_kept, c->rows_repeated, c->positions, c->entries);
+    }
+    if (p->calls.runs > 0) {
+        printf("%" PRIu64 " runs over gRPC: %" PRIu64 " servers received %" PRIu64
+               " calls; %u files have no table of Bigtable and were not among them\n",
+               p->calls.runs, p->calls.servers, p->calls.received, p->not_served);
     }
     printf("%u passed, %u failed\n", p->passed, p->failed);
     return p->failed == 0 && p->passed > 0 ? 0 : 1;

@@ -8,6 +8,7 @@
 #include "os/file.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define FILE_BYTES_MAX (4u << 20)
 #define RECORDS_MAX 2000u
@@ -97,6 +98,7 @@ static bool take_exemption(slt_exempt *exempt, ms_str text)
         {"batch:", &exempt->batch},       {"streaming:", &exempt->streaming},
         {"parallel:", &exempt->parallel}, {"rules:", &exempt->rules},
         {"modes:", &exempt->modes},       {"crash:", &exempt->crash},
+        {"grpc:", &exempt->grpc},         {"calls:", &exempt->calls},
     };
     ms_str reason;
     for (size_t i = 0; i < sizeof exemptions / sizeof *exemptions; i++) {
@@ -167,9 +169,13 @@ static bool header_line(reader *r, ms_str line)
     if (take_prefix(text, "failures crash:", &rest)) {
         return take_number(rest, &file->failures_crash);
     }
+    if (take_prefix(text, "failures grpc:", &rest)) {
+        return take_number(rest, &file->failures_grpc);
+    }
     if (take_prefix(text, "sabotage:", &rest)) {
         file->starts_over = ms_str_equals(rest, ms_str_lit("starts over"));
-        return file->starts_over;
+        file->stays_at_home = ms_str_equals(rest, ms_str_lit("stays at home"));
+        return file->starts_over || file->stays_at_home;
     }
     return true;
 }
@@ -197,6 +203,13 @@ static bool read_expected(reader *r, slt_record *record)
     return separated ? complain(r, "a second ---- in one record") : true;
 }
 
+static bool names_bigtable(const slt_record *record)
+{
+    static const char connector[] = "'bigtable'";
+    return record->kind != SLT_FILE && record->body.bytes > 0 &&
+           memmem(record->body.ptr, record->body.bytes, connector, sizeof connector - 1) != NULL;
+}
+
 static bool read_record(reader *r, ms_str line)
 {
     slt_file *file = r->file;
@@ -222,6 +235,7 @@ static bool read_record(reader *r, ms_str line)
         } else if (kinds[i].has_expected) {
             (void)read_block(r, true, &separated);
         }
+        file->has_bigtable = file->has_bigtable || names_bigtable(record);
         bool wants = kinds[i].has_expected || record->kind == SLT_FILE;
         if (separated != wants) {
             return complain(r, wants ? "the record has no ----" : "the record has a ----");

@@ -147,7 +147,7 @@ static void restart(slt_run *r, const slt_record *record)
 {
     r->replay_from = (uint32_t)(record - r->file->records) + 1;
     slt_close(r);
-    if (!slt_open(r)) {
+    if (!slt_server_restart(r) || !slt_open(r)) {
         slt_fail(r, record, "the engine did not open again", ms_str_lit("success\n"));
     }
 }
@@ -164,7 +164,7 @@ static void run_statement(slt_run *r, const slt_record *record)
 
 static void run_record(slt_run *r, const slt_record *record)
 {
-    if (!slt_runs_in(&record->exempt, r->mode, r->mode_index)) {
+    if (!slt_runs_in(&record->exempt, r->mode)) {
         return;
     }
     bool is_table = ms_str_equals(record->arg, ms_str_lit("tableau"));
@@ -200,6 +200,28 @@ static void run_record(slt_run *r, const slt_record *record)
 
 /* Files. */
 
+/* A file that has a server and a store of its own after all, or sends nothing, proves nothing. */
+static void check_served(slt_run *r)
+{
+    if (r->mode->server == SLT_SERVER_NONE || r->is_counting) {
+        return;
+    }
+    ms_status st = {0};
+    char path[1024];
+    snprintf(path, sizeof path, "%s/data/bigtable", r->tmp);
+    ms_file_info info = {.kind = MS_FILE_KIND_NONE};
+    bool is_embedded = ms_file_stat(path, &info, &st) != MS_OK || info.kind != MS_FILE_KIND_NONE;
+    if (!is_embedded && (r->calls.received > 0 || r->file->exempt.calls)) {
+        return;
+    }
+    r->failures++;
+    if (!r->quiet) {
+        fprintf(stderr, "%s: [%s] %s\n", r->file->path, r->mode->name,
+                is_embedded ? "an embedded store was opened beside the server"
+                            : "the server has received no call");
+    }
+}
+
 /* One pass over the records. */
 static void run_pass(slt_run *r)
 {
@@ -207,7 +229,7 @@ static void run_pass(slt_run *r)
     r->replay_from = 0;
     r->statement_no = 0;
     if (ms_dir_remove(r->tmp, &st) != MS_OK || ms_dir_create(r->tmp, &st) != MS_OK ||
-        !slt_open(r)) {
+        !slt_server_start(r) || !slt_open(r)) {
         fprintf(stderr, "%s: %s\n", r->file->path, st.message);
         r->failures++;
     }
@@ -215,6 +237,8 @@ static void run_pass(slt_run *r)
         run_record(r, &r->file->records[i]);
     }
     slt_close(r);
+    slt_server_stop(r);
+    check_served(r);
     if (ms_dir_remove(r->tmp, &st) != MS_OK) {
         fprintf(stderr, "%s\n", st.message);
     }
@@ -269,11 +293,14 @@ static void add_crashes(slt_crashes *sum, const slt_crashes *more)
 }
 
 uint32_t slt_run_file(const slt_file *file, const slt_mode *mode, uint32_t mode_index,
-                      const char *tmp_root, bool quiet, slt_crashes *crashes)
+                      const char *tmp_root, bool quiet, slt_crashes *crashes, slt_calls *calls)
 {
     slt_run r = {.file = file, .mode = mode, .mode_index = mode_index, .quiet = quiet};
     uint32_t failures = run_all(&r, tmp_root);
     add_crashes(crashes, &r.crashes);
+    calls->runs += mode->server != SLT_SERVER_NONE ? 1 : 0;
+    calls->servers += r.calls.servers;
+    calls->received += r.calls.received;
     return failures;
 }
 

@@ -5,6 +5,7 @@
  *     slt_run.c      records: runs them and compares
  *     slt_engine.c   engines, sessions and scripts; statements
  *     slt_crash.c    jobs that are interrupted and go on
+ *     slt_server.c   the server that the tables of Bigtable are behind
  *
  * A crash mode runs a file twice. The first pass compares nothing: it counts the rows that the
  * sources of each job give out. The second one interrupts the jobs; it knows where the middle of an
@@ -14,6 +15,8 @@
 #define MS_TESTS_SLT_SLT_RUN_H
 
 #include "slt.h"
+
+#include "millstream/bigtable.h"
 
 #define SLT_STATEMENTS_MAX 4096u
 #define SLT_NO_JOB UINT64_MAX
@@ -26,6 +29,9 @@ typedef struct slt_run {
     ms_engine *engine;
     ms_session *session;
     ms_script *script; /* the text of a record, while its statements run */
+    ms_engine *server_engine;
+    ms_bigtable_server *server;
+    char backend[64]; /* where a server listens; empty: there is none */
     ms_arena arena;
     ms_buf actual;
     bool quiet;
@@ -33,11 +39,12 @@ typedef struct slt_run {
     ms_buf *updated; /* the file with what was given, or NULL */
     size_t copied;   /* of the file's text into updated */
 
-    bool is_counting;        /* the first pass of a crash mode */
-    uint32_t replay_from;    /* the record behind the last restart */
-    uint64_t *job_rows;      /* by number of the statement: of its sources, or SLT_NO_JOB */
-    uint32_t statement_no;   /* of "statement ok" records, from the first of the file on */
-    slt_crashes crashes;     /* of this file */
+    bool is_counting;      /* the first pass of a crash mode */
+    uint32_t replay_from;  /* the record behind the last restart */
+    uint64_t *job_rows;    /* by number of the statement: of its sources, or SLT_NO_JOB */
+    uint32_t statement_no; /* of "statement ok" records, from the first of the file on */
+    slt_crashes crashes;   /* of this file */
+    slt_calls calls;
     const char *crash_fault; /* what was wrong with the interruption of a job, or NULL */
     char crash_text[512];
 } slt_run;
@@ -63,6 +70,17 @@ bool slt_set_number(slt_run *r, const char *key, uint32_t value);
  * record, whose script stays open. Jobs are planned and not run.
  */
 bool slt_replay(slt_run *r, uint32_t record, uint32_t statement, ms_status *st);
+
+/* Servers: an engine of its own, with a data directory of its own, in this process. */
+
+/* Starts one where the mode wants it. Sessions that are opened from now on go there. */
+bool slt_server_start(slt_run *r);
+
+/* Cancels the calls that it has and counts those that it had. */
+void slt_server_stop(slt_run *r);
+
+/* Another server over the same tables, at the same address, where the mode wants more than one. */
+bool slt_server_restart(slt_run *r);
 
 /* Runs the statements of a record; what they print, or the error, becomes the actual text. */
 ms_rc slt_run_sql(slt_run *r, const slt_record *record);
