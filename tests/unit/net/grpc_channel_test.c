@@ -442,8 +442,10 @@ static void an_idle_connection_is_not_pinged(void **state)
     probe_start(&it, &call);
     raw_accept(&peer, listen_fd);
     raw_serve(&peer);
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
     raw_headers(&peer, RAW_END_BOTH, 1, ":status=200;content-type=application/grpc;grpc-status=0;");
     probe_wait(&call);
+    assert_int_equal(call.code, MS_GRPC_OK);
     for (int i = 0; i < 10; i++) {
         rig_advance(&it, 31 * S_NS);
     }
