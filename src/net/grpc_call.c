@@ -341,6 +341,11 @@ static void on_closed(msi_stream *stream, uint32_t h2_error)
         }
         call->is_unprocessed = !call->has_headers;
     }
+    if (h2_error == NGHTTP2_CANCEL && ms_env_mono_ns() >= call->deadline_ns) {
+        /* The server keeps the deadline as well, and was quicker than our timer. */
+        msi_call_end(call, MS_GRPC_DEADLINE_EXCEEDED, "the deadline has passed");
+        return;
+    }
     char text[MSI_CALL_TEXT_BYTES];
     snprintf(text, sizeof(text), "the stream was reset: HTTP/2 error %s",
              msi_h2_error_name(h2_error));

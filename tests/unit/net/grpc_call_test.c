@@ -258,6 +258,23 @@ static void every_reset_has_its_code(void **state)
     script_close(&own);
 }
 
+/* A server that keeps the deadline, too, may say so before our own timer fires. */
+static void a_server_that_cancels_at_the_deadline_means_the_deadline(void **state)
+{
+    (void)state;
+    script own;
+    script_open(&own, (rig_options){.with_clock = true});
+    probe call = {.path = "/s/M", .request = "body", .deadline_ns = own.it.clock.mono_ns + S_NS};
+    script_start(&own, &call);
+    /* The loop sleeps: what wakes it is the frame, which it reads before it looks at timers. */
+    ms_env_clock_advance_us(&own.it.clock, 1000000);
+    uint32_t error = htonl(NGHTTP2_CANCEL);
+    raw_frame(own.peer, NGHTTP2_RST_STREAM, 0, 1, &error, 4);
+    probe_wait(&call);
+    assert_int_equal(call.code, MS_GRPC_DEADLINE_EXCEEDED);
+    script_close(&own);
+}
+
 static void a_refused_stream_is_sent_once_more(void **state)
 {
     (void)state;
@@ -514,6 +531,7 @@ int main(void)
         cmocka_unit_test(trailers_and_details_are_decoded),
         cmocka_unit_test(an_interim_answer_is_passed_over),
         cmocka_unit_test(every_reset_has_its_code),
+        cmocka_unit_test(a_server_that_cancels_at_the_deadline_means_the_deadline),
         cmocka_unit_test(a_refused_stream_is_sent_once_more),
         cmocka_unit_test(a_stream_with_several_messages_is_not_sent_again),
         cmocka_unit_test(a_refusal_after_the_answer_began_is_an_end),
