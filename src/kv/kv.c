@@ -490,6 +490,9 @@ bool ms_kv_iter_prev(ms_kv_iter *iter, ms_kv_entry *entry_out)
 
 ms_rc ms_kv_iter_check(const ms_kv_iter *iter, ms_status *st)
 {
+    if (ms_env_fault("kv.read")) {
+        return fail_injected("read from", st);
+    }
     char *error = NULL;
     rocksdb_iter_get_error(iter->handle, &error);
     return error != NULL ? fail(error, "read from", st) : MS_OK;

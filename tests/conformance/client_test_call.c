@@ -169,26 +169,32 @@ static ms_pb_column *make_column(rig *it, const char *qualifier, ms_str value)
     return column;
 }
 
+/* The answer with row r and one family of these columns. */
+static ms_str row_message(rig *it, ms_pb_column **columns, size_t count)
+{
+    ms_pb_read_modify_write_row_response *out =
+        ms_pb_new(&it->arena, read_modify_write_row_response);
+    out->row = ms_pb_new(&it->arena, row);
+    out->row->key = ms_wire_bytes(ms_str_lit("r"));
+    out->row->n_families = 1;
+    out->row->families = ms_arena_array(&it->arena, ms_pb_family *, 1);
+    ms_pb_family *family = ms_pb_new(&it->arena, family);
+    out->row->families[0] = family;
+    family->name = ms_wire_text(&it->arena, ms_str_lit("f"));
+    family->n_columns = count;
+    family->columns = columns;
+    return packed(it, &out->base);
+}
+
 static void the_row_that_rules_made_arrives(void **state)
 {
     (void)state;
     static const char twelve[8] = {0, 0, 0, 0, 0, 0, 0, 12};
     rig it;
     rig_init(&it);
-    ms_pb_read_modify_write_row_response *out =
-        ms_pb_new(&it.arena, read_modify_write_row_response);
-    out->row = ms_pb_new(&it.arena, row);
-    out->row->key = ms_wire_bytes(ms_str_lit("r"));
-    out->row->n_families = 1;
-    out->row->families = ms_arena_array(&it.arena, ms_pb_family *, 1);
-    ms_pb_family *family = ms_pb_new(&it.arena, family);
-    out->row->families[0] = family;
-    family->name = ms_wire_text(&it.arena, ms_str_lit("f"));
-    family->n_columns = 2;
-    family->columns = ms_arena_array(&it.arena, ms_pb_column *, 2);
-    family->columns[0] = make_column(&it, "can", ms_str_make(twelve, 8));
-    family->columns[1] = make_column(&it, "q", ms_str_lit("str1str2"));
-    mock_answer script[] = {{.messages = {packed(&it, &out->base)}}};
+    ms_pb_column *columns[] = {make_column(&it, "can", ms_str_make(twelve, 8)),
+                               make_column(&it, "q", ms_str_lit("str1str2"))};
+    mock_answer script[] = {{.messages = {row_message(&it, columns, 2)}}};
     rig_open(&it, script, 1);
     ms_bt_rule rules[2] = {{.kind = MS_BT_RULE_INCREMENT,
                             .family = ms_str_lit("f"),
@@ -354,6 +360,54 @@ static void samples_at_the_same_time_get_each_its_own_answer(void **state)
     rig_close(&it);
 }
 
+static void calls_on_a_row_at_the_same_time_get_each_its_own_answer(void **state)
+{
+    (void)state;
+    enum { CALLS = 3 };
+    static const char *const keys[CALLS] = {"ra", "rb", "rc"};
+    rig it;
+    rig_init(&it);
+    mock_answer script[2 * CALLS] = {0};
+    ms_bt_check_and_mutate checks[CALLS];
+    ms_bt_read_modify_write modifies[CALLS];
+    ms_bt_rule rules[CALLS];
+    for (int i = 0; i < CALLS; i++) {
+        ms_pb_column *column = make_column(&it, "q", ms_str_cstr(keys[i]));
+        script[i].when = ms_arena_format(&it.arena, "modify-%s", keys[i]);
+        script[i].messages[0] = row_message(&it, &column, 1);
+        script[CALLS + i].when = ms_arena_format(&it.arena, "check-%s", keys[i]);
+        script[CALLS + i].messages[0] = matched_message(&it, i == 1);
+    }
+    rig_open(&it, script, 2 * CALLS);
+    mock_gather(it.server, 2 * CALLS);
+    for (int i = 0; i < CALLS; i++) {
+        ms_bt_check_and_mutate_init(&checks[i], &it.mailbox, done_nothing, NULL);
+        checks[i].table = &table;
+        checks[i].row_key = script[CALLS + i].when;
+        ms_bt_client_check_and_mutate(it.client, &checks[i]);
+        ms_bt_read_modify_write_init(&modifies[i], &it.mailbox, done_nothing, NULL);
+        rules[i] = append_rule;
+        modifies[i].table = &table;
+        modifies[i].row_key = script[i].when;
+        modifies[i].rules = &rules[i];
+        modifies[i].rule_count = 1;
+        ms_bt_client_read_modify_write(it.client, &modifies[i]);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        ms_bt_call_wait(&checks[i].call, &it.parker);
+        ms_bt_call_wait(&modifies[i].call, &it.parker);
+        assert_int_equal(checks[i].call.status.code, MS_BT_OK);
+        assert_int_equal(checks[i].predicate_matched, i == 1);
+        assert_int_equal(modifies[i].call.status.code, MS_BT_OK);
+        const ms_bt_page *page = &modifies[i].row;
+        assert_str_equal(ms_bt_page_value(page, &page->cells[0]), keys[i]);
+        ms_bt_check_and_mutate_release(&checks[i]);
+        ms_bt_read_modify_write_release(&modifies[i]);
+    }
+    assert_int_equal(mock_request_count(it.server), 2 * CALLS);
+    rig_close(&it);
+}
+
 static void calls_in_flight_can_be_given_up(void **state)
 {
     (void)state;
@@ -401,6 +455,7 @@ int main(void)
         cmocka_unit_test(samples_of_an_attempt_that_failed_are_forgotten),
         cmocka_unit_test(a_call_on_a_row_fails_with_its_connection),
         cmocka_unit_test(samples_at_the_same_time_get_each_its_own_answer),
+        cmocka_unit_test(calls_on_a_row_at_the_same_time_get_each_its_own_answer),
         cmocka_unit_test(calls_in_flight_can_be_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

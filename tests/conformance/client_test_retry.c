@@ -203,7 +203,6 @@ static void the_server_says_when_to_come_back(void **state)
     }
 }
 
-/* One failure with and one without: the own backoff takes over where nothing is said. */
 static void backoff_grows_where_the_server_says_nothing(void **state)
 {
     (void)state;
@@ -218,6 +217,25 @@ static void backoff_grows_where_the_server_says_nothing(void **state)
         assert_true(gap_ns(&it, 0) >= 7 * MS_NS);
         assert_true(gap_ns(&it, 1) >= 15 * MS_NS);
         assert_true(gap_ns(&it, 2) >= 30 * MS_NS);
+        rig_close(&it);
+    }
+}
+
+/* One failure with RetryInfo and one without: the own backoff takes over where nothing is said, and
+ * stands where it would stand without the server's word. */
+static void backoff_follows_what_the_server_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < METHODS; i++) {
+        rig it;
+        mock_answer script[3] = {
+            {.code = MS_BT_UNAVAILABLE, .has_retry_info = true, .retry_delay_ms = 60},
+            {.code = MS_BT_UNAVAILABLE}};
+        open_with(&it, &methods[i], script, 2);
+        assert_int_equal(methods[i].call(&it, 0), MS_BT_OK);
+        assert_int_equal(mock_request_count(it.server), 3);
+        assert_true(gap_ns(&it, 0) >= 60 * MS_NS);
+        assert_true(gap_ns(&it, 1) >= 15 * MS_NS);
         rig_close(&it);
     }
 }
@@ -278,6 +296,7 @@ int main(void)
         cmocka_unit_test(cookies_do_not_leak_into_the_next_call),
         cmocka_unit_test(the_server_says_when_to_come_back),
         cmocka_unit_test(backoff_grows_where_the_server_says_nothing),
+        cmocka_unit_test(backoff_follows_what_the_server_said),
         cmocka_unit_test(the_deadline_wins_over_what_the_server_asks),
         cmocka_unit_test(a_server_that_is_silent_is_left_at_the_deadline),
         cmocka_unit_test(what_is_no_passing_failure_is_not_repeated),

@@ -306,26 +306,33 @@ static void writes_at_the_same_time_get_each_its_own_outcome(void **state)
     static const char *const keys[WRITES] = {"ka", "kb", "kc"};
     static const int codes[WRITES] = {OK_, DENIED, MS_BT_NOT_FOUND};
     static const char *const failures[WRITES] = {"", "0:PERMISSION_DENIED", "0:NOT_FOUND"};
-    rig it;
-    rig_init(&it);
-    mock_answer script[WRITES];
-    write_call writes[WRITES];
-    for (int i = 0; i < WRITES; i++) {
-        script[i] = (mock_answer){.when = ms_str_cstr(keys[i]),
-                                  .messages = {entries_message(&it, (int[]){codes[i], NO_ANSWER})}};
+    for (int is_single = 0; is_single <= 1; is_single++) {
+        rig it;
+        rig_init(&it);
+        mock_answer script[WRITES] = {0};
+        write_call writes[WRITES];
+        for (int i = 0; i < WRITES; i++) {
+            script[i].when = ms_str_cstr(keys[i]);
+            script[i].code = is_single ? codes[i] : MS_BT_OK;
+            script[i].messages[0] = entries_message(&it, (int[]){codes[i], NO_ANSWER});
+        }
+        rig_open(&it, script, WRITES);
+        mock_gather(it.server, WRITES);
+        for (int i = 0; i < WRITES; i++) {
+            write_init(&it, &writes[i], keys[i]);
+            writes[i].call.is_single = is_single;
+            ms_bt_client_mutate_rows(it.client, &writes[i].call);
+        }
+        for (int i = 0; i < WRITES; i++) {
+            ms_bt_mutate_rows *call = &writes[i].call;
+            ms_bt_call_wait(&call->call, &it.parker);
+            assert_int_equal(call->call.status.code, is_single ? codes[i] : MS_BT_OK);
+            assert_string_equal(describe_failures(&it, call), is_single ? "" : failures[i]);
+            write_release(&writes[i]);
+        }
+        assert_int_equal(mock_request_count(it.server), WRITES);
+        rig_close(&it);
     }
-    rig_open(&it, script, WRITES);
-    mock_gather(it.server, WRITES);
-    for (int i = 0; i < WRITES; i++) {
-        write_init(&it, &writes[i], keys[i]);
-        ms_bt_client_mutate_rows(it.client, &writes[i].call);
-    }
-    for (int i = 0; i < WRITES; i++) {
-        ms_bt_call_wait(&writes[i].call.call, &it.parker);
-        assert_string_equal(describe_failures(&it, &writes[i].call), failures[i]);
-        write_release(&writes[i]);
-    }
-    rig_close(&it);
 }
 
 int main(void)

@@ -68,7 +68,8 @@ ms_bt_client *ms_bt_client_create(struct ms_bt_transport *transport,
  */
 void ms_bt_client_drain(ms_bt_client *client);
 
-/* Takes NULL. No call is outstanding and no read is open. */
+/* Takes NULL. No call is outstanding and no read is open; and no done function of a call is
+ * running, after which the client still has something to do. */
 void ms_bt_client_destroy(ms_bt_client *client);
 
 /* What the transport calls itself ("embedded"), for messages and EXPLAIN. */

@@ -34,17 +34,24 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-static void drop_client(proxy_client *client)
+static void destroy_client(ms_mail *mail)
 {
-    client->holders--;
-    if (client->holders > 0) {
-        return;
-    }
+    proxy_client *client = MS_MAIL_OWNER(mail, proxy_client, end_mail);
     ms_bt_client_destroy(client->client);
     ms_bt_grpc_destroy(client->transport);
     ms_mem_free(client->id);
     ms_mem_free(client->app_profile);
     ms_mem_free(client);
+}
+
+/* The last holder may be an operation that is just ending, within which no client can go. */
+static void drop_client(const proxy *it, proxy_client *client)
+{
+    client->holders--;
+    if (client->holders == 0) {
+        client->end_mail.deliver = destroy_client;
+        ms_mailbox_push(ms_loop_mailbox(it->calls), &client->end_mail);
+    }
 }
 
 /* The link to the client of this name, or the end of the list. */
@@ -88,7 +95,7 @@ static void finish(proxy_call *call, const ms_bt_status *bt)
         call->method->release(call);
     }
     if (call->client != NULL) {
-        drop_client(call->client);
+        drop_client(call->owner, call->client);
     }
     ms_arena_release(&call->arena);
     ms_mem_free(call);
@@ -203,7 +210,7 @@ static ms_bt_code remove_client(proxy_call *call, ms_str message, ms_bt_status *
         return ms_bt_status_set(bt, MS_BT_NOT_FOUND, "There is no client \"%s\"", in->client_id);
     }
     *place = client->next;
-    drop_client(client);
+    drop_client(call->owner, client);
     proxy_call_reply(call, &proxy_new(&call->arena, remove_client_response)->base);
     return MS_BT_OK;
 }
@@ -339,7 +346,7 @@ void proxy_destroy(proxy *it)
     while (it->clients != NULL) {
         proxy_client *client = it->clients;
         it->clients = client->next;
-        drop_client(client);
+        drop_client(it, client);
     }
     ms_loop_destroy(it->calls);
     ms_loop_destroy(it->connections);

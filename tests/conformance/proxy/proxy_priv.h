@@ -89,6 +89,7 @@ struct proxy_client {
     struct ms_bt_transport *transport;
     ms_bt_client *client;
     uint32_t holders; /* the list of clients, and calls */
+    ms_mail end_mail; /* once there is none */
     bool is_closed;
 };
 

@@ -25,6 +25,7 @@ typedef struct asked {
     ms_str request;
     ms_grpc_code code;
     ms_str answer;
+    ms_arena arena; /* of the answer; the loop's until the end */
     ms_parker done;
     _Atomic bool is_done;
 } asked;
@@ -65,7 +66,7 @@ static void got_answer(ms_grpc_call *call, ms_str message, void *arg)
 {
     (void)call;
     asked *ask = arg;
-    ask->answer = ms_arena_copy_str(&ask->own->it.arena, message);
+    ask->answer = ms_arena_copy_str(&ask->arena, message);
 }
 
 static void got_end(ms_grpc_call *call, const ms_grpc_result *result, void *arg)
@@ -90,10 +91,10 @@ static void start_call(void *arg)
                                                      .arg = ask});
 }
 
-/* The arena belongs to the loop until the wait is over. */
 static void begin_ask(proxied *own, asked *ask, const char *path, const ProtobufCMessage *request)
 {
     *ask = (asked){.own = own, .path = path, .request = packed(&own->it, request)};
+    ms_arena_init(&ask->arena, 0);
     ms_parker_init(&ask->done);
     ms_loop_call(own->it.loop, start_call, ask);
 }
@@ -103,6 +104,8 @@ static ms_grpc_code wait_ask(asked *ask)
     while (!ask->is_done) {
         (void)ms_parker_park(&ask->done, MS_PARK_FOREVER);
     }
+    ask->answer = ms_arena_copy_str(&ask->own->it.arena, ask->answer);
+    ms_arena_release(&ask->arena);
     return ask->code;
 }
 
@@ -164,6 +167,25 @@ static proxy_read_row_request *row_request(proxied *own, const char *id, const c
     in->row_key = ms_wire_text(arena, ms_str_cstr(key));
     return in;
 }
+
+/* The requests that have one of the service's in them, of the same name. */
+#define DEFINE_REQUEST(maker, name)                                                                \
+    static proxy_##name *maker(proxied *own, const char *id)                                       \
+    {                                                                                              \
+        ms_arena *arena = &own->it.arena;                                                          \
+        proxy_##name *in = proxy_new(arena, name);                                                 \
+        in->client_id = ms_wire_text(arena, ms_str_cstr(id));                                      \
+        in->request = ms_pb_new(arena, name);                                                      \
+        in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));                     \
+        return in;                                                                                 \
+    }
+
+DEFINE_REQUEST(rows_request, read_rows_request)
+DEFINE_REQUEST(write_request, mutate_row_request)
+DEFINE_REQUEST(bulk_request, mutate_rows_request)
+DEFINE_REQUEST(check_request, check_and_mutate_row_request)
+DEFINE_REQUEST(modify_request, read_modify_write_row_request)
+DEFINE_REQUEST(sample_request, sample_row_keys_request)
 
 static void a_client_lives_from_its_creation_to_its_removal(void **state)
 {
@@ -328,11 +350,8 @@ static void read_rows_stops_when_the_suite_has_enough(void **state)
             {.messages = {rows_message(&own.it, "c b a")}, .is_silent = wanted[i] > 0}};
         open_proxy(&own, script, 1);
         create_client(&own, "c");
-        proxy_read_rows_request *in = proxy_new(arena, read_rows_request);
-        in->client_id = ms_wire_text(arena, ms_str_lit("c"));
+        proxy_read_rows_request *in = rows_request(&own, "c");
         in->cancel_after_rows = wanted[i];
-        in->request = ms_pb_new(arena, read_rows_request);
-        in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));
         in->request->reversed = true;
         in->request->rows_limit = 5;
         ms_bt_range range = ms_bt_range_make(ms_str_lit("a"), ms_str_lit("d"));
@@ -372,10 +391,7 @@ static void mutate_row_is_sent_as_it_is(void **state)
     mock_answer script[] = {{.messages = {{"", 0}}}, {.code = MS_BT_NOT_FOUND}};
     open_proxy(&own, script, 2);
     create_client(&own, "c");
-    proxy_mutate_row_request *in = proxy_new(arena, mutate_row_request);
-    in->client_id = ms_wire_text(arena, ms_str_lit("c"));
-    in->request = ms_pb_new(arena, mutate_row_request);
-    in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));
+    proxy_mutate_row_request *in = write_request(&own, "c");
     in->request->row_key = ms_wire_bytes(ms_str_lit("\xff\x01"));
     in->request->mutations = delete_row(arena);
     in->request->n_mutations = 1;
@@ -394,25 +410,26 @@ static void mutate_row_is_sent_as_it_is(void **state)
     close_proxy(&own);
 }
 
+/* An entry for each letter. */
+static void fill_bulk(ms_pb_mutate_rows_request *request, const char *keys, ms_arena *arena)
+{
+    request->n_entries = strlen(keys);
+    request->entries = ms_arena_array(arena, ms_pb_mutate_rows_request_entry *, request->n_entries);
+    for (size_t i = 0; i < request->n_entries; i++) {
+        request->entries[i] = ms_pb_new(arena, mutate_rows_request_entry);
+        request->entries[i]->row_key = ms_wire_bytes(ms_str_make(&keys[i], 1));
+        request->entries[i]->mutations = delete_row(arena);
+        request->entries[i]->n_mutations = 1;
+    }
+}
+
 static proxy_mutate_rows_result *ask_bulk(proxied *own, const char *keys)
 {
     ms_str answer;
     ms_bt_status bt = {0};
     ms_arena *arena = &own->it.arena;
-    proxy_mutate_rows_request *in = proxy_new(arena, mutate_rows_request);
-    in->client_id = ms_wire_text(arena, ms_str_lit("c"));
-    in->request = ms_pb_new(arena, mutate_rows_request);
-    in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));
-    in->request->n_entries = strlen(keys);
-    in->request->entries =
-        ms_arena_array(arena, ms_pb_mutate_rows_request_entry *, in->request->n_entries);
-    for (size_t i = 0; i < in->request->n_entries; i++) {
-        ms_pb_mutate_rows_request_entry *entry = ms_pb_new(arena, mutate_rows_request_entry);
-        entry->row_key = ms_wire_bytes(ms_str_make(&keys[i], 1));
-        entry->mutations = delete_row(arena);
-        entry->n_mutations = 1;
-        in->request->entries[i] = entry;
-    }
+    proxy_mutate_rows_request *in = bulk_request(own, "c");
+    fill_bulk(in->request, keys, arena);
     assert_int_equal(ask_for(own, METHOD("BulkMutateRows"), &in->base, &answer), MS_GRPC_OK);
     proxy_mutate_rows_result *out = proxy_unpack(mutate_rows_result, answer, arena, &bt);
     assert_non_null(out);
@@ -465,10 +482,7 @@ static void check_and_mutate_row_sends_both_branches(void **state)
                             {.code = MS_BT_UNAVAILABLE}};
     open_proxy(&own, script, 2);
     create_client(&own, "c");
-    proxy_check_and_mutate_row_request *in = proxy_new(arena, check_and_mutate_row_request);
-    in->client_id = ms_wire_text(arena, ms_str_lit("c"));
-    in->request = ms_pb_new(arena, check_and_mutate_row_request);
-    in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));
+    proxy_check_and_mutate_row_request *in = check_request(&own, "c");
     in->request->row_key = ms_wire_bytes(ms_str_lit("r"));
     in->request->true_mutations = delete_row(arena);
     in->request->n_true_mutations = 1;
@@ -521,10 +535,7 @@ static void read_modify_write_row_gives_the_row(void **state)
     ms_bt_page_release(&page);
     open_proxy(&own, script, 1);
     create_client(&own, "c");
-    proxy_read_modify_write_row_request *in = proxy_new(arena, read_modify_write_row_request);
-    in->client_id = ms_wire_text(arena, ms_str_lit("c"));
-    in->request = ms_pb_new(arena, read_modify_write_row_request);
-    in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));
+    proxy_read_modify_write_row_request *in = modify_request(&own, "c");
     in->request->row_key = ms_wire_bytes(ms_str_lit("r"));
     ms_bt_rule rule = {.kind = MS_BT_RULE_APPEND,
                        .family = ms_str_lit("f"),
@@ -556,10 +567,7 @@ static void sample_row_keys_gives_the_samples(void **state)
     mock_answer script[] = {{.messages = {packed(&own.it, &sample->base)}}};
     open_proxy(&own, script, 1);
     create_client(&own, "c");
-    proxy_sample_row_keys_request *in = proxy_new(arena, sample_row_keys_request);
-    in->client_id = ms_wire_text(arena, ms_str_lit("c"));
-    in->request = ms_pb_new(arena, sample_row_keys_request);
-    in->request->table_name = ms_wire_text(arena, ms_str_lit(TABLE_PATH));
+    proxy_sample_row_keys_request *in = sample_request(&own, "c");
     assert_int_equal(ask_for(&own, METHOD("SampleRowKeys"), &in->base, &answer), MS_GRPC_OK);
     proxy_sample_row_keys_result *out = proxy_unpack(sample_row_keys_result, answer, arena, &bt);
     assert_int_equal(out->status->code, MS_BT_OK);
@@ -588,30 +596,82 @@ static void an_operation_has_the_time_of_its_client(void **state)
     close_proxy(&own);
 }
 
-/* The server answers when a second client asks. */
-static void what_is_under_way_survives_the_removal_of_its_client(void **state)
+/* A request of each method. */
+static const ProtobufCMessage *request_of(proxied *own, size_t method)
+{
+    ms_arena *arena = &own->it.arena;
+    ProtobufCBinaryData key = ms_wire_bytes(ms_str_lit("first"));
+    switch (method) {
+    case 0:
+        return &row_request(own, "c", "first")->base;
+    case 1:
+        return &rows_request(own, "c")->base;
+    case 2: {
+        proxy_mutate_row_request *in = write_request(own, "c");
+        in->request->row_key = key;
+        in->request->mutations = delete_row(arena);
+        in->request->n_mutations = 1;
+        return &in->base;
+    }
+    case 3: {
+        proxy_mutate_rows_request *in = bulk_request(own, "c");
+        fill_bulk(in->request, "f", arena);
+        return &in->base;
+    }
+    case 4: {
+        proxy_check_and_mutate_row_request *in = check_request(own, "c");
+        in->request->row_key = key;
+        return &in->base;
+    }
+    case 5: {
+        proxy_read_modify_write_row_request *in = modify_request(own, "c");
+        in->request->row_key = key;
+        return &in->base;
+    }
+    default:
+        return &sample_request(own, "c")->base;
+    }
+}
+
+/* Closed, the client finishes what is under way and begins nothing. The server answers it when
+ * another client asks. */
+static void a_closed_client_finishes_what_is_under_way_and_begins_nothing(void **state)
 {
     (void)state;
-    proxied own = {0};
-    ms_bt_status bt = {0};
-    rig_init(&own.it);
-    mock_answer script[] = {
-        {.when = ms_str_lit("first"), .messages = {rows_message(&own.it, "first")}},
-        {.when = ms_str_lit("second"), .messages = {rows_message(&own.it, "second")}}};
-    open_proxy(&own, script, 2);
-    mock_gather(own.it.server, 2);
-    create_client(&own, "c");
-    create_client(&own, "d");
-    asked first;
-    begin_ask(&own, &first, METHOD("ReadRow"), &row_request(&own, "c", "first")->base);
-    mock_wait_requests(own.it.server, 1);
-    assert_int_equal(close_client(&own, "c"), MS_GRPC_OK);
-    assert_int_equal(remove_client(&own, "c"), MS_GRPC_OK);
-    (void)ask_row(&own, METHOD("ReadRow"), &row_request(&own, "d", "second")->base);
-    assert_int_equal(wait_ask(&first), MS_GRPC_OK);
-    proxy_row_result *out = proxy_unpack(row_result, first.answer, &own.it.arena, &bt);
-    assert_str_equal(ms_wire_bytes_view(out->row->key), "first");
-    close_proxy(&own);
+    static const char *const paths[] = {METHOD("ReadRow"),           METHOD("ReadRows"),
+                                        METHOD("MutateRow"),         METHOD("BulkMutateRows"),
+                                        METHOD("CheckAndMutateRow"), METHOD("ReadModifyWriteRow"),
+                                        METHOD("SampleRowKeys")};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        proxied own = {0};
+        ms_bt_status bt = {0};
+        ms_str answer;
+        rig_init(&own.it);
+        mock_answer script[] = {
+            {.when = ms_str_lit("second"), .messages = {rows_message(&own.it, "second")}},
+            {.messages = {i < 2    ? rows_message(&own.it, "first")
+                          : i == 3 ? entries_message(&own.it, (int[]){0, -1})
+                                   : ms_str_lit("")}}};
+        open_proxy(&own, script, 2);
+        mock_gather(own.it.server, 2);
+        create_client(&own, "c");
+        create_client(&own, "d");
+        asked first;
+        begin_ask(&own, &first, paths[i], request_of(&own, i));
+        mock_wait_requests(own.it.server, 1);
+        assert_int_equal(close_client(&own, "c"), MS_GRPC_OK);
+        assert_int_equal(ask_for(&own, paths[i], request_of(&own, i), &answer),
+                         MS_GRPC_FAILED_PRECONDITION);
+        assert_int_equal(remove_client(&own, "c"), MS_GRPC_OK);
+        (void)ask_row(&own, METHOD("ReadRow"), &row_request(&own, "d", "second")->base);
+        assert_int_equal(wait_ask(&first), MS_GRPC_OK);
+        /* The status comes first in all results. */
+        proxy_mutate_row_result *out =
+            proxy_unpack(mutate_row_result, first.answer, &own.it.arena, &bt);
+        assert_int_equal(out->status->code, MS_BT_OK);
+        assert_int_equal(mock_request_count(own.it.server), 2);
+        close_proxy(&own);
+    }
 }
 
 /* The proxy ends while the server is silent: nobody waits for the operation's own end. */
@@ -625,10 +685,7 @@ static void a_proxy_that_ends_gives_up_what_is_under_way(void **state)
     create_client(&own, "c");
     asked read;
     asked sample;
-    proxy_sample_row_keys_request *in = proxy_new(&own.it.arena, sample_row_keys_request);
-    in->client_id = ms_wire_text(&own.it.arena, ms_str_lit("c"));
-    in->request = ms_pb_new(&own.it.arena, sample_row_keys_request);
-    in->request->table_name = ms_wire_text(&own.it.arena, ms_str_lit(TABLE_PATH));
+    proxy_sample_row_keys_request *in = sample_request(&own, "c");
     begin_ask(&own, &sample, METHOD("SampleRowKeys"), &in->base);
     begin_ask(&own, &read, METHOD("ReadRow"), &row_request(&own, "c", "r")->base);
     mock_wait_requests(own.it.server, 2);
@@ -664,7 +721,7 @@ int main(void)
         cmocka_unit_test(read_modify_write_row_gives_the_row),
         cmocka_unit_test(sample_row_keys_gives_the_samples),
         cmocka_unit_test(an_operation_has_the_time_of_its_client),
-        cmocka_unit_test(what_is_under_way_survives_the_removal_of_its_client),
+        cmocka_unit_test(a_closed_client_finishes_what_is_under_way_and_begins_nothing),
         cmocka_unit_test(a_proxy_that_ends_gives_up_what_is_under_way),
         cmocka_unit_test(only_this_machine_can_be_listened_to),
     };

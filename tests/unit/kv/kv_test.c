@@ -249,6 +249,12 @@ static void fault_points_fail_at_their_place(void **state)
     assert_int_equal(ms_kv_sync(f->kv, &st), MS_IO_ERROR);
     ms_status_clear(&st);
     assert_ok(ms_kv_sync(f->kv, &st));
+    assert_ok(ms_env_faults_set(ms_str_lit("kv.read:1:fail"), &st));
+    ms_kv_entry entry;
+    ms_kv_iter *iter = ms_kv_iter_create(f->kv, &everything);
+    (void)ms_kv_iter_seek(iter, ms_str_lit("z"), &entry);
+    assert_int_equal(ms_kv_iter_check(iter, &st), MS_IO_ERROR);
+    ms_kv_iter_destroy(iter);
     assert_ok(ms_env_faults_set(ms_str_lit(""), &st));
     assert_entries(f, &everything, "after= ");
 }
