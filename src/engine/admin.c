@@ -40,11 +40,10 @@ void msi_admin_release(msi_admin *a)
     ms_mailbox_release(&a->mailbox);
 }
 
-/* Splits PROJECT/INSTANCE[/TABLE]. */
-ms_rc msi_admin_path(ms_str path, bool with_table, ms_bt_table_name *name_out, ms_status *st)
+ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out, ms_status *st)
 {
     ms_str parts[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-    size_t wanted = with_table ? 3 : 2;
+    size_t wanted = last != NULL ? 3 : 2;
     size_t count = 0;
     for (size_t at = 0; count < 3 && at <= path.bytes;) {
         size_t slash = ms_str_find_byte(path, '/', at);
@@ -57,13 +56,13 @@ ms_rc msi_admin_path(ms_str path, bool with_table, ms_bt_table_name *name_out, m
     }
     if (count != wanted) {
         return ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none,
-                             "\"%.*s\" is not PROJECT/INSTANCE%s", MS_STR_ARG(path),
-                             with_table ? "/TABLE" : "");
+                             "\"%.*s\" is not PROJECT/INSTANCE%s%s", MS_STR_ARG(path),
+                             last != NULL ? "/" : "", last != NULL ? last : "");
     }
     *name_out = (ms_bt_table_name){parts[0], parts[1], parts[2]};
     ms_bt_status bt = {0};
-    ms_bt_code code = with_table ? ms_bt_table_name_check(name_out, &bt)
-                                 : ms_bt_instance_name_check(name_out, &bt);
+    ms_bt_code code = last != NULL ? ms_bt_table_name_check(name_out, &bt)
+                                   : ms_bt_instance_name_check(name_out, &bt);
     return code == MS_BT_OK
                ? MS_OK
                : ms_bt_status_report(&bt, st, "\"%.*s\" is no valid name", MS_STR_ARG(path));
@@ -109,7 +108,7 @@ ms_rc ms_bigtable_list(ms_session *session, ms_str path, ms_bigtable_write_fn wr
                        ms_status *st)
 {
     ms_bt_table_name name;
-    MS_TRY(msi_admin_path(path, false, &name, st));
+    MS_TRY(msi_admin_path(path, NULL, &name, st));
     msi_admin a = {.name = name};
     ms_rc rc = msi_admin_init(&a, session, false, st);
     rc = rc == MS_OK ? list_tables(&a, write, arg, st) : rc;
@@ -168,7 +167,7 @@ ms_rc ms_bigtable_count(ms_session *session, ms_str path, uint64_t *rows_out, ms
 {
     *rows_out = 0;
     ms_bt_table_name name;
-    MS_TRY(msi_admin_path(path, true, &name, st));
+    MS_TRY(msi_admin_path(path, "TABLE", &name, st));
     msi_admin a = {.name = name};
     ms_rc rc = msi_admin_init(&a, session, false, st);
     if (rc == MS_OK) {
@@ -223,7 +222,7 @@ ms_rc ms_bigtable_show(ms_session *session, ms_str path, ms_str prefix, uint64_t
                        ms_bigtable_write_fn write, void *arg, ms_status *st)
 {
     ms_bt_table_name name;
-    MS_TRY(msi_admin_path(path, true, &name, st));
+    MS_TRY(msi_admin_path(path, "TABLE", &name, st));
     msi_admin a = {.name = name};
     show_state show = {.write = write, .arg = arg};
     ms_buf_init(&show.text, LINE_BYTES_MAX);

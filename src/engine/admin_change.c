@@ -61,7 +61,7 @@ typedef struct table_change {
 static ms_rc change_init(table_change *change, ms_session *session, ms_str path, ms_status *st)
 {
     *change = (table_change){0};
-    MS_TRY(msi_admin_path(path, true, &change->admin.name, st));
+    MS_TRY(msi_admin_path(path, "TABLE", &change->admin.name, st));
     ms_bt_table_name name = change->admin.name;
     ms_rc rc = msi_admin_init(&change->admin, session, true, st);
     ms_bt_table_call_init(&change->call, &change->admin.mailbox, msi_admin_done, NULL);
@@ -187,7 +187,7 @@ ms_rc ms_bigtable_create_profile(ms_session *session, ms_str path,
                                  const ms_bigtable_profile_options *options, ms_status *st)
 {
     ms_bt_table_name name;
-    MS_TRY(msi_admin_path(path, true, &name, st));
+    MS_TRY(msi_admin_path(path, "ID", &name, st));
     msi_admin a = {.name = name};
     ms_rc rc = msi_admin_init(&a, session, true, st);
     rc = rc == MS_OK ? create_profile(&a, options, st) : rc;

@@ -182,7 +182,14 @@ static ms_rc open_at_holder(msi_bigtable *bigtable, msi_backend *backend, ms_sta
         return st->code;
     }
     ms_status_clear(st);
-    msi_place place = {.kind = MSI_PLACE_ENDPOINT, .target = endpoint};
+    ms_str tls = ms_str_lit(MSI_NOTE_OF_TLS);
+    bool by_tls = ms_str_ends_with(endpoint, tls);
+    endpoint.bytes -= by_tls ? tls.bytes : 0;
+    msi_place place = {.kind = MSI_PLACE_ENDPOINT,
+                       .target = endpoint,
+                       .token_file = backend->place.token_file,
+                       .needs_tls = by_tls};
+    place.tls_ca = by_tls ? backend->place.tls_ca : place.tls_ca;
     MS_TRY(msi_remote_open(bigtable, &place, backend, st));
     msi_engine_note(bigtable->engine, true,
                     "bigtable: embedded store in %s, through its server at %.*s",

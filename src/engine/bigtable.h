@@ -18,12 +18,16 @@ typedef enum msi_place_kind {
     MSI_PLACE_CLOUD
 } msi_place_kind;
 
+/* Behind the address that a server leaves in the lock of its data directory. */
+#define MSI_NOTE_OF_TLS " tls"
+
 typedef struct msi_place {
     msi_place_kind kind;
     ms_str target;          /* ENDPOINT: "host:port" */
     ms_str key_file;        /* CLOUD: of a service account; empty: default credentials */
     ms_str tls_ca;          /* of the session's settings */
     ms_str token_file;      /* likewise */
+    bool needs_tls;         /* ENDPOINT: loopback, but not in plaintext */
     bool is_named_by_table; /* ENDPOINT: plaintext to any machine, as the table's author wants */
 } msi_place;
 

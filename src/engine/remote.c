@@ -63,10 +63,9 @@ static ms_rc open_endpoint(const msi_place *place, msi_backend *backend, ms_loop
     }
     bool is_loopback = ms_grpc_address_is_loopback(place->target);
     bool has_tls = place->tls_ca.bytes > 0;
-    if (!is_loopback && !has_tls) {
-        ms_status_set(st, MS_MISSING_OPTION, ms_span_none,
-                      "\"%.*s\" is another machine, which is reached by TLS only",
-                      MS_STR_ARG(place->target));
+    if ((!is_loopback || place->needs_tls) && !has_tls) {
+        ms_status_set(st, MS_MISSING_OPTION, ms_span_none, "\"%.*s\" is %sreached by TLS only",
+                      MS_STR_ARG(place->target), is_loopback ? "" : "another machine, which is ");
         return ms_status_hint(st, "Set 'bigtable.tls-ca' to the file of certificates to trust, and "
                                   "'bigtable.token-file' to the file of the server's token.");
     }

@@ -67,17 +67,31 @@ static ms_rc load_secrets(ms_bigtable_server *server, const ms_bigtable_serve_op
                : msi_read_token(ms_str_cstr(options->token_file), &server->token, st);
 }
 
-/* Those who find the data directory locked read there where to go. */
+/* "HOST:" in front of the port, as it can be connected to: a wildcard stands for loopback too. */
+static ms_str reachable_host(ms_str host)
+{
+    if (ms_str_equals(host, ms_str_lit("0.0.0.0:"))) {
+        return ms_str_lit("127.0.0.1:");
+    }
+    return ms_str_equals(host, ms_str_lit("[::]:")) ? ms_str_lit("[::1]:") : host;
+}
+
+/* Those who find the data directory locked read there where to go, and whether by TLS. */
 static ms_rc tell_address(ms_bigtable_server *server, ms_str listen, ms_status *st)
 {
-    size_t colon = listen.bytes;
-    while (colon > 0 && listen.ptr[colon - 1] != ':') {
-        colon--;
+    ms_str host = listen;
+    char port[8] = "";
+    if (!ms_str_starts_with(listen, ms_str_lit("unix:"))) {
+        while (host.bytes > 0 && host.ptr[host.bytes - 1] != ':') {
+            host.bytes--;
+        }
+        snprintf(port, sizeof port, "%u", (unsigned)ms_bt_server_port(server->server));
     }
-    snprintf(server->address, sizeof server->address, "%.*s%u",
-             MS_STR_ARG(ms_str_slice(listen, 0, colon)),
-             (unsigned)ms_bt_server_port(server->server));
-    return ms_lockfile_set_note(server->engine->lock, ms_str_cstr(server->address), st);
+    snprintf(server->address, sizeof server->address, "%.*s%s", MS_STR_ARG(host), port);
+    char note[MS_LOCKFILE_NOTE_BYTES];
+    snprintf(note, sizeof note, "%.*s%s%s", MS_STR_ARG(reachable_host(host)), port,
+             server->tls != NULL ? MSI_NOTE_OF_TLS : "");
+    return ms_lockfile_set_note(server->engine->lock, ms_str_cstr(note), st);
 }
 
 static ms_rc open_server(ms_bigtable_server *server, const ms_bigtable_serve_options *options,
@@ -85,6 +99,8 @@ static ms_rc open_server(ms_bigtable_server *server, const ms_bigtable_serve_opt
 {
     ms_str listen = ms_str_cstr(options->listen != NULL ? options->listen : LISTEN_DEFAULT);
     MS_TRY(load_secrets(server, options, st));
+    MS_TRY(ms_bt_server_check_address(
+        listen, server->tls != NULL && !ms_secret_is_empty(&server->token), st));
     MS_TRY(msi_bigtable_open_store(&server->engine->bigtable, true, MS_BT_SYNC_GROUP,
                                    &server->store, st));
     MS_TRY(start_loops(server, st));

@@ -158,6 +158,12 @@ bool msi_address_is_local(const msi_address *address)
            msi_address_socket_is_local((const struct sockaddr *)&socket);
 }
 
+ms_rc ms_grpc_address_check(ms_str address, ms_status *st)
+{
+    msi_address parsed;
+    return msi_address_parse(address, &parsed, st);
+}
+
 bool ms_grpc_address_is_loopback(ms_str address)
 {
     msi_address parsed;

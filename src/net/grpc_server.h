@@ -118,6 +118,9 @@ void ms_grpc_server_drain(ms_grpc_server *server);
  */
 void ms_grpc_server_destroy(ms_grpc_server *server, int64_t grace_ns);
 
+/* MS_INVALID_OPTION for what is neither "host:port" nor "unix:/path". Thread: any. */
+ms_rc ms_grpc_address_check(ms_str address, ms_status *st) MS_MUST_USE;
+
 /* True for "host:port" and "unix:/path" that only this machine can reach: 127.0.0.0/8, ::1,
  * "localhost", a unix socket. Thread: any. */
 bool ms_grpc_address_is_loopback(ms_str address);

@@ -29,8 +29,9 @@ struct msi_tls_stream {
 
 static const unsigned char alpn_h2[] = {2, 'h', '2'};
 
-/* The first error of OpenSSL's queue, which says more than the later ones; empties the queue. */
-static ms_rc fail(ms_status *st, ms_rc code, const char *what)
+/* The first error of OpenSSL's queue, which says more than the later ones, as the detail of a
+ * message that is set; empties the queue. */
+static ms_rc tell_why(ms_status *st)
 {
     char text[256] = "no reason given";
     unsigned long error = ERR_get_error();
@@ -43,8 +44,13 @@ static ms_rc fail(ms_status *st, ms_rc code, const char *what)
         }
     }
     ERR_clear_error();
-    ms_status_set(st, code, ms_span_none, "%s", what);
     return ms_status_detail(st, "%s", text);
+}
+
+static ms_rc fail(ms_status *st, ms_rc code, const char *what)
+{
+    ms_status_set(st, code, ms_span_none, "%s", what);
+    return tell_why(st);
 }
 
 /* Contexts. */
@@ -94,7 +100,9 @@ static ms_rc trust(ms_tls *tls, const char *ca_file, ms_status *st)
     }
     MS_TRY(check_readable(ca_file, st));
     if (SSL_CTX_load_verify_locations(tls->ctx, ca_file, NULL) != 1) {
-        fail(st, MS_INVALID_OPTION, "a file holds no certificate");
+        ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "file \"%s\" holds no certificate",
+                      ca_file);
+        tell_why(st);
         return ms_status_hint(st, "The file must hold certificates in PEM form.");
     }
     return MS_OK;
@@ -138,10 +146,14 @@ static ms_rc load_identity(ms_tls *tls, const ms_tls_server_options *options, ms
     MS_TRY(check_readable(options->certificate_file, st));
     MS_TRY(check_readable(options->key_file, st));
     if (SSL_CTX_use_certificate_chain_file(tls->ctx, options->certificate_file) != 1) {
-        return fail(st, MS_INVALID_OPTION, "the certificate file cannot be used");
+        ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "certificate file \"%s\" cannot be used",
+                      options->certificate_file);
+        return tell_why(st);
     }
     if (SSL_CTX_use_PrivateKey_file(tls->ctx, options->key_file, SSL_FILETYPE_PEM) != 1) {
-        return fail(st, MS_INVALID_OPTION, "the key file cannot be used with the certificate");
+        ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
+                      "key file \"%s\" cannot be used with the certificate", options->key_file);
+        return tell_why(st);
     }
     if (SSL_CTX_check_private_key(tls->ctx) != 1) {
         return fail(st, MS_INVALID_OPTION, "key and certificate do not belong together");

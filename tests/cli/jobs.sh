@@ -349,9 +349,10 @@ case_sigterm_stops_a_bounded_query() { stopped_query TERM 143; }
 # Runs a script with a statement, written as HELD, that prints more than a pipe holds; a signal comes while nobody
 # reads the pipe. The statement is no job, so it ends as always, and the signal has come between two statements.
 signal_at_held() { # signal, script, options of the program
-    local name=$1 text held
-    text=$(head -c 50000 /dev/zero | tr '\0' x)
-    held="EXPLAIN SELECT '$text' AS a, '$text' AS b;"
+    local name=$1 held i
+    held="EXPLAIN SELECT 0 AS a0"
+    for i in $(seq 1500); do held+=", 'printed with its name' AS a_rather_long_name_of_column_number_$i"; done
+    held+=";"
     printf '%b' "${2//HELD/$held}" >s.sql
     shift 2
     rm -f pipe

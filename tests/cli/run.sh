@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Drives the program as a user would: arguments, scripts, results, errors, signals, exit statuses.
 #   tests/cli/run.sh PROGRAM [CASE ...]
-# Every function whose name begins with "case_", here or in jobs.sh, is a case and runs in an empty directory of its
-# own, as the working directory. It calls `ms` and looks at what came of it; the first check that fails ends it. Ends
-# with a line "N passed, N failed".
+# Every function whose name begins with "case_", here, in jobs.sh or in serve.sh, is a case and runs in an empty
+# directory of its own, as the working directory. It calls `ms` and looks at what came of it; the first check that fails
+# ends it. Ends with a line "N passed, N failed".
 set -u
 program=$(realpath "${1:?usage: run.sh PROGRAM [CASE ...]}")
 shift
@@ -651,6 +651,11 @@ case_bigtable_backends() {
 case_bigtable_table_that_is_not_there() {
     script "$stored\nSELECT * FROM t;"
     status_is 1
+    err_has 'bigtable: embedded store in millstream-data, which is not there yet'
+    err_has 'error[BIGTABLE_NOT_FOUND]: could not read table "p.i.t"'
+    err_has 'detail: NOT_FOUND: No tables found for instance projects/p/instances/i'
+    ms bigtable ls p/i
+    status_is 1
     err_has 'error[BIGTABLE_NOT_FOUND]: there is no embedded Bigtable in "millstream-data/bigtable"'
     [ ! -e millstream-data ] || fail 'a query has made the data directory'
 }
@@ -734,6 +739,7 @@ case_example_flights() {
 # ---- All of it ----
 
 . "$here/jobs.sh"
+. "$here/serve.sh"
 
 # In a shell of its own, so that what a case has started ends with it.
 in_a_shell() {
@@ -754,7 +760,7 @@ run_case() {
 passed=0
 failed=0
 if [ $# -eq 0 ]; then
-    set -- $(grep -ohE '^case_[a-z0-9_]+' "$here/run.sh" "$here/jobs.sh" | sed 's/^case_//')
+    set -- $(grep -ohE '^case_[a-z0-9_]+' "$here/run.sh" "$here/jobs.sh" "$here/serve.sh" | sed 's/^case_//')
 fi
 for name in "$@"; do
     run_case "$name"

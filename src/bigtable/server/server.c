@@ -254,15 +254,15 @@ static bool authorize(ms_str authorization, void *arg)
 
 /* Life. */
 
-static ms_rc check_address(const ms_bt_server_options *options, ms_status *st)
+ms_rc ms_bt_server_check_address(ms_str listen, bool has_tls_and_token, ms_status *st)
 {
-    if (ms_grpc_address_is_loopback(options->listen) ||
-        (options->tls != NULL && options->token != NULL)) {
+    MS_TRY(ms_grpc_address_check(listen, st));
+    if (has_tls_and_token || ms_grpc_address_is_loopback(listen)) {
         return MS_OK;
     }
     ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
                   "address \"%.*s\" can be reached from other machines, and needs TLS and a token",
-                  MS_STR_ARG(options->listen));
+                  MS_STR_ARG(listen));
     return ms_status_hint(st, "Give --tls-cert, --tls-key and --token-file, or listen on "
                               "127.0.0.1.");
 }
@@ -272,7 +272,8 @@ static ms_rc open_server(ms_bt_server *server, const ms_bt_server_options *optio
     ms_wire_response_params params = {.zone = ms_str_lit("local"),
                                       .cluster = ms_str_lit(MS_BT_LOCAL_CLUSTER)};
     MS_TRY(ms_wire_response_params_encode(&params, &server->response_params, st));
-    MS_TRY(check_address(options, st));
+    MS_TRY(ms_bt_server_check_address(options->listen,
+                                      options->tls != NULL && options->token != NULL, st));
     const ms_grpc_pair version = {ms_str_lit("x-millstream-version"), ms_str_lit(MS_VERSION)};
     return ms_grpc_server_create(
         &(ms_grpc_server_options){.loops = options->loops,

@@ -46,8 +46,14 @@ typedef struct ms_bt_server_options {
     size_t message_bytes_max;      /* of a request; 0: the default of net/ */
 } ms_bt_server_options;
 
-/* Errors: MS_INVALID_OPTION for an address that is not loopback without TLS and token, and as
- * ms_grpc_server_create. */
+/*
+ * What creation refuses of an address, for those who want to know before they open a store: what is
+ * no address, and one that is not loopback unless the server has TLS and a token. Error:
+ * MS_INVALID_OPTION.
+ */
+ms_rc ms_bt_server_check_address(ms_str listen, bool has_tls_and_token, ms_status *st) MS_MUST_USE;
+
+/* Errors: as ms_bt_server_check_address and ms_grpc_server_create. */
 ms_rc ms_bt_server_create(const ms_bt_server_options *options, ms_bt_server **server_out,
                           ms_status *st) MS_MUST_USE;
 

@@ -358,10 +358,16 @@ static void loopback_addresses_are_known(void **state)
                                       "nonsense",
                                       ""};
     for (size_t i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
+        ms_status st = {0};
         assert_true(ms_grpc_address_is_loopback(ms_str_cstr(near[i])));
+        assert_ok(ms_grpc_address_check(ms_str_cstr(near[i]), &st));
     }
     for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+        ms_status st = {0};
+        bool is_one = strchr(far[i], ':') != NULL;
         assert_false(ms_grpc_address_is_loopback(ms_str_cstr(far[i])));
+        assert_int_equal(ms_grpc_address_check(ms_str_cstr(far[i]), &st),
+                         is_one ? MS_OK : MS_INVALID_OPTION);
     }
 }
 
