@@ -206,6 +206,10 @@ static ms_rc open_embedded(msi_bigtable *bigtable, bool for_write, msi_backend *
     if (rc == MS_DATA_DIR_IN_USE) {
         return open_at_holder(bigtable, backend, st);
     }
+    if (rc == MS_BIGTABLE_NOT_FOUND) {
+        msi_engine_note(engine, true, "bigtable: embedded store in %s, which is not there yet",
+                        engine->data_dir);
+    }
     if (rc != MS_OK) {
         return rc;
     }

@@ -15,16 +15,27 @@
 
 /* Starting. */
 
+static ms_rc prepare_face(const ms_pnode *node, ms_status *st)
+{
+    if (node->kind == MS_PNODE_SOURCE) {
+        const ms_scan *scan = node->u.source.scan;
+        return scan->klass->prepare != NULL ? scan->klass->prepare(scan, st) : MS_OK;
+    }
+    if (node->kind == MS_PNODE_SINK) {
+        const ms_sink *sink = node->u.sink.sink;
+        return sink->klass->prepare != NULL ? sink->klass->prepare(sink, st) : MS_OK;
+    }
+    return MS_OK;
+}
+
 static ms_rc prepare_faces(const ms_plan *plan, ms_status *st)
 {
     for (uint32_t i = 0; i < plan->node_count; i++) {
         const ms_pnode *node = plan->nodes[i];
-        if (node->kind == MS_PNODE_SOURCE) {
-            const ms_scan *scan = node->u.source.scan;
-            MS_TRY(scan->klass->prepare != NULL ? scan->klass->prepare(scan, st) : MS_OK);
-        } else if (node->kind == MS_PNODE_SINK) {
-            const ms_sink *sink = node->u.sink.sink;
-            MS_TRY(sink->klass->prepare != NULL ? sink->klass->prepare(sink, st) : MS_OK);
+        if (prepare_face(node, st) != MS_OK) {
+            /* What goes wrong at a table is shown at the table. */
+            st->span = st->span.end == 0 ? node->span : st->span;
+            return st->code;
         }
     }
     return MS_OK;

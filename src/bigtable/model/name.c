@@ -87,6 +87,13 @@ ms_bt_code ms_bt_table_name_check(const ms_bt_table_name *name, ms_bt_status *bt
     return MS_BT_OK;
 }
 
+ms_bt_code ms_bt_instance_name_missing(const ms_bt_table_name *name, ms_bt_status *bt)
+{
+    return ms_bt_status_set(bt, MS_BT_NOT_FOUND,
+                            "No tables found for instance projects/%.*s/instances/%.*s",
+                            MS_STR_ARG(name->project), MS_STR_ARG(name->instance));
+}
+
 ms_bt_code ms_bt_family_name_check(ms_str family, ms_bt_status *bt)
 {
     return check_id(family, MS_BT_LIMIT_FAMILY_BYTES, is_family_char, "column_family_id",

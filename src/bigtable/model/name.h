@@ -39,6 +39,9 @@ ms_bt_code ms_bt_table_name_check(const ms_bt_table_name *name, ms_bt_status *bt
 /* Only the project and the instance, for calls on an instance. */
 ms_bt_code ms_bt_instance_name_check(const ms_bt_table_name *name, ms_bt_status *bt);
 
+/* NOT_FOUND, for an instance in which there is nothing. */
+ms_bt_code ms_bt_instance_name_missing(const ms_bt_table_name *name, ms_bt_status *bt);
+
 /* Splits a path; the parts borrow from it and are checked. */
 ms_bt_code ms_bt_table_name_parse(ms_bt_table_name *name_out, ms_str path, ms_bt_status *bt);
 

@@ -518,7 +518,7 @@ static ms_bt_code list_tables(const msi_schema *schema, ms_bt_table_call *call, 
 {
     MS_BT_TRY(ms_bt_instance_name_check(&call->name, bt));
     if (!msi_schema_has_instance(schema, &call->name)) {
-        return msi_store_no_instance(&call->name, bt);
+        return ms_bt_instance_name_missing(&call->name, bt);
     }
     size_t first = 0;
     size_t count = msi_schema_instance(schema, &call->name, &first);

@@ -117,7 +117,8 @@ static ms_bt_code find(const msi_schema *schema, const ms_bt_instance *instance,
 {
     ms_bt_table_name name = name_of(instance);
     MS_BT_TRY(ms_bt_instance_name_check(&name, bt));
-    return msi_schema_has_instance(schema, &name) ? MS_BT_OK : msi_store_no_instance(&name, bt);
+    return msi_schema_has_instance(schema, &name) ? MS_BT_OK
+                                                  : ms_bt_instance_name_missing(&name, bt);
 }
 
 static void answer_one(ms_bt_instance_call *call, const ms_bt_instance *instance)

@@ -216,7 +216,7 @@ static ms_bt_code get_profile(const msi_schema *schema, ms_bt_profile_call *call
     ms_bt_table_name name = instance_of(&call->profile);
     MS_BT_TRY(ms_bt_instance_name_check(&name, bt));
     if (!msi_schema_has_instance(schema, &name)) {
-        return msi_store_no_instance(&name, bt);
+        return ms_bt_instance_name_missing(&name, bt);
     }
     const ms_bt_profile *profile = find_profile(schema, &name, call->profile.id);
     if (profile == NULL) {
@@ -233,7 +233,7 @@ static ms_bt_code list_profiles(const msi_schema *schema, ms_bt_profile_call *ca
     ms_bt_table_name name = instance_of(&call->profile);
     MS_BT_TRY(ms_bt_instance_name_check(&name, bt));
     if (!msi_schema_has_instance(schema, &name)) {
-        return msi_store_no_instance(&name, bt);
+        return ms_bt_instance_name_missing(&name, bt);
     }
     size_t first = 0;
     size_t count = msi_schema_profiles(schema, &name, &first);

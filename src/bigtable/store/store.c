@@ -41,18 +41,11 @@ void msi_store_publish(ms_bt_store *store, msi_schema *schema)
     msi_schema_drop(before);
 }
 
-ms_bt_code msi_store_no_instance(const ms_bt_table_name *name, ms_bt_status *bt)
-{
-    return ms_bt_status_set(bt, MS_BT_NOT_FOUND,
-                            "No tables found for instance projects/%.*s/instances/%.*s",
-                            MS_STR_ARG(name->project), MS_STR_ARG(name->instance));
-}
-
 ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,
                               ms_bt_status *bt)
 {
     if (!msi_schema_has_instance(schema, name)) {
-        return msi_store_no_instance(name, bt);
+        return ms_bt_instance_name_missing(name, bt);
     }
     return ms_bt_status_set(
         bt, MS_BT_NOT_FOUND, "table \"projects/%.*s/instances/%.*s/tables/%.*s\" not found",
@@ -166,7 +159,7 @@ static void ping(ms_bt_store *store, ms_bt_call *call)
             (void)msi_profile_check(schema, name, call->app_profile, MSI_ACCESS_READ, NULL,
                                     &call->status);
         } else {
-            (void)msi_store_no_instance(name, &call->status);
+            (void)ms_bt_instance_name_missing(name, &call->status);
         }
     }
     msi_schema_drop(schema);

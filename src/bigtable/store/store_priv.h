@@ -152,8 +152,7 @@ void msi_store_publish(ms_bt_store *store, msi_schema *schema);
 /* Notes that a write or sync failed. bt receives what the calls concerned are told. */
 void msi_store_poison(ms_bt_store *store, const ms_status *cause, ms_bt_status *bt);
 
-/* NOT_FOUND for an instance, resp. a table, that the catalog lacks. */
-ms_bt_code msi_store_no_instance(const ms_bt_table_name *name, ms_bt_status *bt);
+/* NOT_FOUND for a table that the catalog lacks, or its instance. */
 ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,
                               ms_bt_status *bt);
 

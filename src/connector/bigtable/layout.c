@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct layouter {
     ms_arena *arena;
@@ -225,6 +226,9 @@ ms_rc msi_bt_destination_report(const ms_bt_table_name *name, const char *verb,
     char destination[MSI_BT_DESTINATION_BYTES];
     ms_bt_status_report(bt, st, "could not %s table \"%s\"", verb,
                         msi_bt_destination_text(name, destination));
+    if (bt->code == MS_BT_NOT_FOUND && strstr(bt->text, "/appProfiles/") != NULL) {
+        return ms_status_hint(st, "App profiles are made by millstream bigtable create-profile.");
+    }
     if (bt->code == MS_BT_NOT_FOUND) {
         ms_status_hint(st, "Tables and families are made by an INSERT into a table with "
                            "'sink.create-disposition' = 'create-if-needed', or by millstream "

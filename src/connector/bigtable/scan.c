@@ -112,7 +112,15 @@ static ms_rc scan_describe(const ms_scan *scan, ms_buf *out, ms_status *st)
 static ms_rc scan_prepare(const ms_scan *scan, ms_status *st)
 {
     const msi_bt_scan *self = (const msi_bt_scan *)scan;
-    return self->service->open(self->service, &self->place, false, self->client, st);
+    if (self->service->open(self->service, &self->place, false, self->client, st) ==
+        MS_BIGTABLE_NOT_FOUND) {
+        /* A store that is not made yet answers as one that is empty, here or behind a server. */
+        ms_bt_status bt = {0};
+        ms_bt_instance_name_missing(&self->layout.destination, &bt);
+        ms_status_clear(st);
+        return msi_bt_destination_report(&self->layout.destination, "read", &bt, st);
+    }
+    return st->code;
 }
 
 const ms_bt_filter *msi_bt_scan_filter(ms_arena *arena, const msi_bt_scan *scan)

@@ -22,8 +22,8 @@ struct ms_bigtable_service {
      * The client of a place, made on first use: opens the embedded store, which may block, or reads
      * credentials. Called from prepare of a scan (for_write false) or sink, and by commands. Only
      * for_write makes a store where there is none. Errors: MS_DATA_DIR_IN_USE, MS_IO_ERROR,
-     * MS_BIGTABLE_NOT_FOUND when there is no store to read, MS_INVALID_OPTION for an address or a
-     * key file that cannot be used.
+     * MS_BIGTABLE_NOT_FOUND when there is no store to read, and so no instance either;
+     * MS_INVALID_OPTION for an address or a key file that cannot be used.
      */
     ms_rc (*open)(ms_bigtable_service *service, const ms_bigtable_place *place, bool for_write,
                   ms_bt_client **client_out, ms_status *st);
