@@ -6,6 +6,8 @@
  */
 #include "base/status.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <execinfo.h>
 #include <stdio.h>
@@ -56,17 +58,6 @@ bool ms_rc_is_warning(ms_rc code)
     return strncmp(ms_rc_sqlstate(code), "01", 2) == 0;
 }
 
-/* The greatest length <= bytes that does not cut a UTF-8 sequence in two. */
-static size_t utf8_floor(const char *text, size_t bytes)
-{
-    size_t at = bytes;
-    while (at > 0 && bytes - at < 4 && ((unsigned char)text[at] & 0xC0u) == 0x80u) {
-        at--;
-    }
-    /* Four continuation bytes in a row are not UTF-8 at all: cut where the room ends. */
-    return bytes - at < 4 ? at : bytes;
-}
-
 /* Formats into field; a text that does not fit is cut at a character and ends in "...". */
 __attribute__((format(printf, 3, 0))) static void format_field(char *field, size_t field_bytes,
                                                                const char *format, va_list args)
@@ -77,8 +68,9 @@ __attribute__((format(printf, 3, 0))) static void format_field(char *field, size
         return;
     }
     if ((size_t)bytes >= field_bytes) {
-        size_t cut = utf8_floor(field, field_bytes - sizeof("..."));
-        memcpy(field + cut, "...", sizeof("..."));
+        ms_str whole = ms_str_make(field, field_bytes - 1);
+        ms_str kept = ms_str_head(whole, field_bytes - sizeof("..."));
+        memcpy(field + kept.bytes, "...", sizeof("..."));
     }
 }
 

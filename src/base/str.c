@@ -93,6 +93,19 @@ ms_str ms_str_slice(ms_str text, size_t start, size_t end)
     return (ms_str){start == 0 ? text.ptr : text.ptr + start, end - start};
 }
 
+ms_str ms_str_head(ms_str text, size_t bytes_max)
+{
+    if (text.bytes <= bytes_max) {
+        return text;
+    }
+    size_t at = bytes_max;
+    while (at > 0 && bytes_max - at < 4 && ((unsigned char)text.ptr[at] & 0xC0u) == 0x80u) {
+        at--;
+    }
+    /* Four continuation bytes in a row are not UTF-8 at all: cut where the room ends. */
+    return ms_str_slice(text, 0, bytes_max - at < 4 ? at : bytes_max);
+}
+
 static uint64_t load_u64(const char *at)
 {
     uint64_t value;

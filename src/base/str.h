@@ -59,6 +59,9 @@ ms_str ms_str_trim(ms_str text);
 /* Cuts [start, end); both are clamped to the text. */
 ms_str ms_str_slice(ms_str text, size_t start, size_t end);
 
+/* The longest start of at most so many bytes that does not end within a UTF-8 sequence. */
+ms_str ms_str_head(ms_str text, size_t bytes_max);
+
 /* True when the text is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms, at most
  * U+10FFFF). */
 bool ms_str_is_utf8(ms_str text);

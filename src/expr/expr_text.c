@@ -4,7 +4,8 @@
  * where the precedence of Flink's SQL needs them. The text is for people; plans are stored in
  * another form (expr_codec.c).
  *
- * The text is built in a buffer of bounded size; what is longer is cut and ends in "...".
+ * The text is built in a buffer of bounded size; what is longer is cut and ends in "...". A long
+ * literal is shortened, so that what stands behind it is seen: 'abc'...(70000 bytes).
  */
 #include "expr/expr.h"
 
@@ -12,6 +13,7 @@
 
 /* Nobody reads a longer expression; a plan of a thousand columns stays under a megabyte. */
 #define TEXT_BYTES_MAX 65536u
+#define LITERAL_BYTES_MAX 1024u /* some lines of a terminal */
 
 /* Binding strength: a higher one binds first. */
 enum level {
@@ -47,9 +49,11 @@ typedef struct printer {
 
 static void put(printer *p, ms_str text)
 {
-    if (!p->is_full && ms_buf_append(&p->buf, text, &p->st) != MS_OK) {
-        p->is_full = true;
+    if (p->is_full) {
+        return;
     }
+    ms_str fits = ms_str_head(text, TEXT_BYTES_MAX - p->buf.bytes);
+    p->is_full = ms_buf_append(&p->buf, fits, &p->st) != MS_OK || fits.bytes < text.bytes;
 }
 
 static void put_cstr(printer *p, const char *text)
@@ -114,16 +118,32 @@ static void put_column(printer *p, uint32_t index)
 
 /* Constants. */
 
+static void put_rest(printer *p, ms_str all, ms_str shown)
+{
+    if (shown.bytes < all.bytes) {
+        put(p, ms_arena_format(p->arena, "...(%zu bytes)", all.bytes));
+    }
+}
+
+static void put_literal(printer *p, ms_str text)
+{
+    ms_str shown = ms_str_head(text, LITERAL_BYTES_MAX);
+    put_quoted(p, shown, '\'');
+    put_rest(p, text, shown);
+}
+
 static void put_hex(printer *p, ms_str bytes)
 {
     static const char digits[] = "0123456789abcdef";
+    ms_str shown = ms_str_slice(bytes, 0, LITERAL_BYTES_MAX / 2);
     put_cstr(p, "X'");
-    for (size_t i = 0; i < bytes.bytes && !p->is_full; i++) {
-        unsigned char byte = (unsigned char)bytes.ptr[i];
+    for (size_t i = 0; i < shown.bytes; i++) {
+        unsigned char byte = (unsigned char)shown.ptr[i];
         char pair[2] = {digits[byte >> 4], digits[byte & 15u]};
         put(p, ms_str_make(pair, 2));
     }
     put_cstr(p, "'");
+    put_rest(p, bytes, shown);
 }
 
 static void put_constant(printer *p, const ms_value *value)
@@ -146,7 +166,7 @@ static void put_constant(printer *p, const ms_value *value)
         return;
     }
     if (ms_type_is_character(type)) {
-        put_quoted(p, text.u.str, '\'');
+        put_literal(p, text.u.str);
     } else if (ms_type_is_numeric(type) || type->kind == MS_TYPE_BOOLEAN) {
         put(p, text.u.str);
     } else {
@@ -155,7 +175,7 @@ static void put_constant(printer *p, const ms_value *value)
             put(p, is_interval ? ms_str_lit("INTERVAL") : ms_type_text_bare(p->arena, type));
             put_cstr(p, " ");
         }
-        put_quoted(p, text.u.str, '\'');
+        put_literal(p, text.u.str);
     }
 }
 

@@ -138,15 +138,20 @@ static bool is_record_end(char c)
     return c == '\n' || c == '\r';
 }
 
+/* Texts of the input in messages. */
+#define SHOWN_RECORD_BYTES 200u
+#define SHOWN_FIELD_BYTES 60u
+
 static ms_rc bad_record(const csv_decoder *self, ms_str record, const char *why, ms_status *st)
 {
     ms_status_set(st, MS_BAD_RECORD, ms_span_none, "csv record %llu %s",
                   (unsigned long long)self->ordinal, why);
-    size_t shown = 0;
-    while (shown < record.bytes && shown < 200 && !is_record_end(record.ptr[shown])) {
-        shown++;
+    ms_str shown = ms_str_head(record, SHOWN_RECORD_BYTES);
+    size_t end = 0;
+    while (end < shown.bytes && !is_record_end(shown.ptr[end])) {
+        end++;
     }
-    ms_status_detail(st, "%.*s", (int)shown, record.ptr);
+    ms_status_detail(st, "%.*s", (int)end, shown.ptr);
     return ms_status_hint(st, "'csv.ignore-parse-errors' = 'true' skips what cannot be read.");
 }
 
@@ -196,12 +201,12 @@ static ms_rc convert(csv_decoder *self, ms_batch *batch, ms_str record, ms_statu
             continue;
         }
         if (!self->options.ignore_parse_errors) {
-            char why[200];
-            snprintf(why, sizeof why, "has no %s in column \"%.*s\": \"%.*s\"",
-                     ms_type_text_bare(&self->arena, self->types[column]).ptr,
-                     MS_STR_ARG(self->names[column]), (int)(field.bytes < 60 ? field.bytes : 60),
-                     field.ptr);
-            return bad_record(self, record, why, st);
+            ms_str type = ms_type_text_bare(&self->arena, self->types[column]);
+            ms_str shown = ms_str_head(field, SHOWN_FIELD_BYTES);
+            ms_str why = ms_arena_format(&self->arena, "has no %.*s in column \"%.*s\": \"%.*s\"",
+                                         MS_STR_ARG(type), MS_STR_ARG(self->names[column]),
+                                         MS_STR_ARG(shown));
+            return bad_record(self, record, why.ptr, st);
         }
         msi_cell_null(batch, column, row);
     }

@@ -55,6 +55,12 @@ static void trim_and_slice_stay_inside(void **state)
     assert_str_equal(ms_str_slice(ms_str_lit("abc"), 2, 99), "c");
     assert_str_equal(ms_str_slice(ms_str_lit("abc"), 9, 2), "");
     assert_str_equal(ms_str_slice((ms_str){0}, 1, 2), "");
+    assert_str_equal(ms_str_head(ms_str_lit("abc"), 3), "abc");
+    assert_str_equal(ms_str_head(ms_str_lit("abc"), 2), "ab");
+    assert_str_equal(ms_str_head(ms_str_lit("a\xF0\x9F\x98\x80z"), 5), "a\xF0\x9F\x98\x80");
+    assert_str_equal(ms_str_head(ms_str_lit("a\xF0\x9F\x98\x80z"), 4), "a");
+    assert_str_equal(ms_str_head(ms_str_lit("\x80\x80\x80\x80\x80"), 4), "\x80\x80\x80\x80");
+    assert_str_equal(ms_str_head(ms_str_lit("\x80\x80"), 1), "");
 }
 
 static void utf8_is_told_from_what_only_looks_like_it(void **state)

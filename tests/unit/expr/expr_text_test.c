@@ -103,6 +103,31 @@ static void endless_texts_are_cut(void **state)
     fixture_close(&f);
 }
 
+/* A literal longer than the whole text may be is shortened, and what stands behind it shows. */
+static void long_literals_are_shortened(void **state)
+{
+    (void)state;
+    fixture_open(&f);
+    char *text = ms_arena_alloc(&f.arena, 100000, 1);
+    memset(text, 'x', 100000);
+    memcpy(text + 1021, "\xF0\x9F\x98\x80", 4);
+    const ms_expr *s = column(0, "STRING");
+    const ms_expr *x = ms_build_text(&f.build, ms_str_make(text, 100000), ms_span_none);
+    ms_str wanted = ms_arena_format(&f.arena, "'%.1021s'...(100000 bytes) || a", text);
+    check(call("||", x, s, NULL), wanted.ptr);
+    x = ms_build_text(&f.build, ms_str_make(text, 1025), ms_span_none);
+    wanted = ms_arena_format(&f.arena, "'%.1021s'...(1025 bytes)", text);
+    check(x, wanted.ptr);
+    x = ms_build_text(&f.build, ms_str_make(text + 2000, 1024), ms_span_none);
+    wanted = ms_arena_format(&f.arena, "'%.1024s'", text + 2000);
+    check(x, wanted.ptr);
+    ms_value bytes = {.type = type_of(&f, "BYTES"), .u.str = ms_str_make(text, 80000)};
+    ms_str hex = ms_expr_text(&f.arena, ms_expr_const(&f.arena, &bytes, ms_span_none), NULL);
+    assert_true(ms_str_ends_with(hex, ms_str_lit("7878'...(80000 bytes)")));
+    assert_int_equal(hex.bytes, 2 + 1024 + 1 + strlen("...(80000 bytes)"));
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +135,7 @@ int main(void)
         cmocka_unit_test(functions_are_spelled_as_in_sql),
         cmocka_unit_test(constants_are_literals),
         cmocka_unit_test(endless_texts_are_cut),
+        cmocka_unit_test(long_literals_are_shortened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
