@@ -139,7 +139,7 @@ static ms_rc build_timestamp(ms_expr_builder *b, ms_str text, ms_span span,
         return ms_status_set(b->st, MS_NOT_SUPPORTED, span,
                              "timestamps of more than 6 fraction digits are not supported");
     }
-    if (precision > 9 || !ms_text_parse_timestamp_us(text, MS_TEXT_SQL, precision, &us)) {
+    if (precision > 9 || !ms_text_parse_timestamp_us(text, MS_TEXT_LITERAL, precision, &us)) {
         bad_literal(b, "a timestamp", text, span);
         return ms_status_hint(b->st, "Write TIMESTAMP 'yyyy-MM-dd HH:mm:ss[.f]'.");
     }

@@ -10,12 +10,25 @@ void msi_cell_null(ms_batch *batch, uint32_t column, uint32_t row)
     ms_bit_clear(ms_batch_validity(batch, column), row);
 }
 
+ms_str msi_cell_trim(ms_str text)
+{
+    size_t start = 0;
+    size_t end = text.bytes;
+    while (start < end && (unsigned char)text.ptr[start] <= ' ') {
+        start++;
+    }
+    while (start < end && (unsigned char)text.ptr[end - 1] <= ' ') {
+        end--;
+    }
+    return ms_str_slice(text, start, end);
+}
+
 static bool cell_bool(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
                       uint32_t row)
 {
     (void)type;
     MS_VEC_DATA(&batch->columns[column], uint8_t)
-    [row] = ms_str_equals_nocase(ms_str_trim(text), ms_str_lit("true"));
+    [row] = ms_str_equals_nocase(msi_cell_trim(text), ms_str_lit("true"));
     return true;
 }
 
@@ -24,7 +37,7 @@ static bool cell_integer(ms_str text, const ms_type *type, ms_batch *batch, uint
 {
     int64_t value = 0;
     ms_vec *vec = &batch->columns[column];
-    if (!ms_text_parse_i64(ms_str_trim(text), &value)) {
+    if (!ms_text_parse_i64(msi_cell_trim(text), &value)) {
         return false;
     }
     if (type->phys == MS_PHYS_I8) {
@@ -47,14 +60,16 @@ static bool cell_float(ms_str text, const ms_type *type, ms_batch *batch, uint32
                        uint32_t row)
 {
     (void)type;
-    return ms_text_parse_f32(ms_str_trim(text), &MS_VEC_DATA(&batch->columns[column], float)[row]);
+    return ms_text_parse_f32(msi_cell_trim(text),
+                             &MS_VEC_DATA(&batch->columns[column], float)[row]);
 }
 
 static bool cell_double(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
                         uint32_t row)
 {
     (void)type;
-    return ms_text_parse_f64(ms_str_trim(text), &MS_VEC_DATA(&batch->columns[column], double)[row]);
+    return ms_text_parse_f64(msi_cell_trim(text),
+                             &MS_VEC_DATA(&batch->columns[column], double)[row]);
 }
 
 static bool cell_decimal(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
@@ -88,7 +103,7 @@ bool msi_cell_base64(ms_str text, ms_batch *batch, uint32_t column, uint32_t row
     size_t room = text.bytes / 4 * 3 + 3;
     char *out = ms_heap_alloc(batch->heaps[0], room);
     size_t bytes = 0;
-    if (!ms_text_base64_decode(text, out, &bytes)) {
+    if (!ms_text_base64_decode_loose(text, out, &bytes)) {
         return false;
     }
     MS_VEC_DATA(&batch->columns[column], ms_view)[row] = ms_view_make(out, (uint32_t)bytes);
@@ -112,14 +127,14 @@ static bool cell_date(ms_str text, const ms_type *type, ms_batch *batch, uint32_
 static bool cell_timestamp(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
                            uint32_t row)
 {
-    return ms_text_parse_timestamp_us(ms_str_trim(text), MS_TEXT_SQL, type->precision,
+    return ms_text_parse_timestamp_us(msi_cell_trim(text), MS_TEXT_SQL, type->precision,
                                       &MS_VEC_DATA(&batch->columns[column], int64_t)[row]);
 }
 
 static bool cell_timestamp_ltz(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
                                uint32_t row)
 {
-    return ms_text_parse_timestamp_us(ms_str_trim(text), MS_TEXT_SQL_Z, type->precision,
+    return ms_text_parse_timestamp_us(msi_cell_trim(text), MS_TEXT_SQL_Z, type->precision,
                                       &MS_VEC_DATA(&batch->columns[column], int64_t)[row]);
 }
 

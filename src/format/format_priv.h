@@ -15,6 +15,9 @@ typedef bool (*msi_cell_fn)(ms_str text, const ms_type *type, ms_batch *batch, u
 /* The function of a type under csv's rules; NULL when csv cannot read the type. */
 msi_cell_fn msi_csv_cell(const ms_type *type);
 
+/* Without blanks and control characters at both ends, as Java trims. */
+ms_str msi_cell_trim(ms_str text);
+
 /* Makes row `row` of a column NULL. */
 void msi_cell_null(ms_batch *batch, uint32_t column, uint32_t row);
 

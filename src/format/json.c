@@ -101,7 +101,6 @@ typedef struct json_decoder {
     ms_batch *batch; /* at hand */
     msi_lines lines;
     uint64_t ordinal;
-    bool at_start; /* of a file: a byte order mark may come */
 } json_decoder;
 
 static msi_json_op op_of(const ms_type *type)
@@ -167,12 +166,14 @@ static bool sink_text(void *arg, uint32_t column, uint32_t row, const char *text
     return true;
 }
 
-static ms_rc bad_line(const json_decoder *self, ms_str line, const char *why, const char *column,
-                      ms_status *st)
+#define SHOWN_LINE_BYTES 200u
+
+static ms_rc bad_line(json_decoder *self, ms_str line, const char *why, ms_status *st)
 {
-    ms_status_set(st, MS_BAD_RECORD, ms_span_none, "json record %llu %s%s",
-                  (unsigned long long)self->ordinal + 1, why, column);
-    ms_status_detail(st, "%.*s", (int)(line.bytes < 200 ? line.bytes : 200), line.ptr);
+    ms_status_set(st, MS_BAD_RECORD, ms_span_none, "json record %llu %s",
+                  (unsigned long long)self->ordinal + 1, why);
+    ms_str shown = ms_str_head(line, SHOWN_LINE_BYTES);
+    ms_status_detail(st, "%.*s", MS_STR_ARG(shown));
     return ms_status_hint(st, "'json.ignore-parse-errors' = 'true' skips what cannot be read.");
 }
 
@@ -183,8 +184,8 @@ static ms_str first_line(ms_str input)
 }
 
 /* Reports a bad line; MS_OK when the options allow to skip it. */
-static ms_rc bad_outcome(const json_decoder *self, ms_str line, msi_json_error error,
-                         uint32_t bad_column, ms_status *st)
+static ms_rc bad_outcome(json_decoder *self, ms_str line, msi_json_error error, uint32_t bad_column,
+                         ms_status *st)
 {
     if (error == MSI_JSON_MEMORY) {
         return ms_status_set(st, MS_NO_MEMORY, ms_span_none,
@@ -197,20 +198,19 @@ static ms_rc bad_outcome(const json_decoder *self, ms_str line, msi_json_error e
     if (error == MSI_JSON_LIMIT) {
         char why[64];
         snprintf(why, sizeof why, "has more than %u values", MSI_JSON_VALUES_MAX);
-        return bad_line(self, line, why, "", st);
+        return bad_line(self, line, why, st);
     }
     if (error == MSI_JSON_MALFORMED) {
         ms_str text = ms_str_trim(line);
         bool is_array = text.bytes > 0 && text.ptr[0] == '[';
         const char *why =
             is_array ? "is an array, and only an object can be a row" : "is no JSON object";
-        return bad_line(self, line, why, "", st);
+        return bad_line(self, line, why, st);
     }
-    const char *why = error == MSI_JSON_MISSING ? "has no field " : "does not fit column ";
-    char column[128];
+    const char *what = error == MSI_JSON_MISSING ? "has no field" : "does not fit column";
     ms_str name = self->schema.columns[bad_column].name;
-    snprintf(column, sizeof column, "\"%.*s\"", MS_STR_ARG(name));
-    return bad_line(self, line, why, column, st);
+    ms_str why = ms_arena_format(&self->scratch, "%s \"%.*s\"", what, MS_STR_ARG(name));
+    return bad_line(self, line, why.ptr, st);
 }
 
 static ms_rc decode_flat(json_decoder *self, ms_str input, ms_batch *batch, size_t *consumed_out,
@@ -292,6 +292,9 @@ static ms_rc decode_trees(json_decoder *self, ms_str input, ms_batch *batch, siz
         if (line.bytes > 0 && line.ptr[line.bytes - 1] == '\r') {
             line.bytes--;
         }
+        if (ms_str_starts_with(line, ms_str_lit("\xEF\xBB\xBF"))) {
+            line = ms_str_slice(line, 3, line.bytes);
+        }
         if (line.bytes > 0) {
             MS_TRY(decode_tree(self, line, batch, st));
             ms_arena_reset(&self->scratch);
@@ -309,16 +312,9 @@ static ms_rc json_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batc
     json_decoder *self = (json_decoder *)decoder;
     *consumed_out = 0;
     input.bytes = at_end ? input.bytes : msi_lines_whole(&self->lines, input);
-    size_t bom = 0;
-    if (self->at_start && ms_str_starts_with(input, ms_str_lit("\xEF\xBB\xBF"))) {
-        bom = 3;
-        input = ms_str_slice(input, bom, input.bytes);
-    }
-    self->at_start = self->at_start && input.bytes == 0;
     self->batch = batch;
     ms_rc rc = self->flat != NULL ? decode_flat(self, input, batch, consumed_out, st)
                                   : decode_trees(self, input, batch, consumed_out, st);
-    *consumed_out += bom;
     msi_lines_consume(&self->lines, *consumed_out);
     return rc;
 }
@@ -326,8 +322,8 @@ static ms_rc json_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batc
 static void json_reset(ms_decoder *decoder, bool at_start)
 {
     json_decoder *self = (json_decoder *)decoder;
+    (void)at_start; /* a byte order mark is skipped in front of any line */
     self->ordinal = 0;
-    self->at_start = at_start;
     self->lines = (msi_lines){.whole = 0};
 }
 
@@ -395,7 +391,6 @@ static ms_rc json_decoder_create(const ms_schema *file_schema, const uint32_t *w
         return ms_status_set(st, MS_NO_MEMORY, ms_span_none,
                              "could not allocate the decoder of format \"json\"");
     }
-    self->at_start = true;
     *decoder_out = &self->head;
     return MS_OK;
 }

@@ -501,9 +501,12 @@ const char *line_end(const char *at, const char *end)
     return feed != nullptr ? static_cast<const char *>(feed) : end;
 }
 
-/* A line without its line feed, one carriage return and nothing else cut. */
+/* A line without its line feed, one carriage return and a byte order mark in front. */
 std::string_view line_text(const char *at, const char *end)
 {
+    if (end - at >= 3 && std::memcmp(at, "\xEF\xBB\xBF", 3) == 0) {
+        at += 3;
+    }
     size_t bytes = static_cast<size_t>(end - at);
     if (bytes > 0 && at[bytes - 1] == '\r') {
         bytes--;
@@ -511,33 +514,66 @@ std::string_view line_text(const char *at, const char *end)
     return std::string_view(at, bytes);
 }
 
+/* The unit of an escape \uXXXX at a place; -1: there is none. */
+int escaped_unit(std::string_view line, size_t at)
+{
+    int unit = 0;
+    if (line.size() - at < 6 || line[at] != '\\' || line[at + 1] != 'u') {
+        return -1;
+    }
+    for (size_t i = at + 2; i < at + 6; i++) {
+        char lower = static_cast<char>(line[i] | 0x20);
+        bool is_digit = line[i] >= '0' && line[i] <= '9';
+        if (!is_digit && (lower < 'a' || lower > 'f')) {
+            return -1;
+        }
+        unit = unit << 4 | (is_digit ? line[i] - '0' : lower - 'a' + 10);
+    }
+    return unit;
+}
+
+/* Bytes of the escape at a place of a string; half of a surrogate pair is written as '?'. */
+size_t copy_escape(std::string_view line, size_t at, std::string *out)
+{
+    int unit = escaped_unit(line, at);
+    bool is_high = unit >= 0xD800 && unit < 0xDC00;
+    int low = is_high ? escaped_unit(line, at + 6) : -1;
+    bool is_pair = low >= 0xDC00 && low < 0xE000;
+    if (!is_pair && unit >= 0xD800 && unit < 0xE000) {
+        out->push_back('?');
+        return 6;
+    }
+    std::string_view escape = line.substr(at, is_pair ? 12 : 2);
+    out->append(escape);
+    return escape.size();
+}
+
 /*
- * Control characters in strings as escapes, which the parser insists on; false when there are none.
+ * A line whose strings hold what the parser does not take, as one that it takes: control characters
+ * become escapes, halves of surrogate pairs '?'. False when there is nothing of the kind.
  */
-bool escape_controls(std::string_view line, std::string *out)
+bool repair_strings(std::string_view line, std::string *out)
 {
     static const char digits[] = "0123456789abcdef";
     bool in_string = false;
-    bool found = false;
     out->clear();
-    for (size_t i = 0; i < line.size(); i++) {
+    for (size_t i = 0; i < line.size();) {
         unsigned char c = static_cast<unsigned char>(line[i]);
+        if (in_string && c == '\\') {
+            i += copy_escape(line, i, out);
+            continue;
+        }
         if (in_string && c < 0x20) {
             out->append("\\u00");
             out->push_back(digits[c >> 4]);
             out->push_back(digits[c & 15]);
-            found = true;
-            continue;
+        } else {
+            out->push_back(line[i]);
+            in_string = in_string != (c == '"');
         }
-        out->push_back(line[i]);
-        if (in_string && c == '\\' && i + 1 < line.size() &&
-            static_cast<unsigned char>(line[i + 1]) >= 0x20) {
-            out->push_back(line[++i]);
-        } else if (c == '"') {
-            in_string = !in_string;
-        }
+        i++;
     }
-    return found;
+    return *out != line;
 }
 
 /* True when nothing but blanks follows the value that was walked. */
@@ -575,7 +611,7 @@ step take_line(msi_json_flat *flat, walk &w, std::string_view line)
 {
     flat->padded.assign(line.data(), line.size());
     step result = take_padded(flat, w);
-    if (result == step::malformed && escape_controls(line, &flat->padded)) {
+    if (result == step::malformed && repair_strings(line, &flat->padded)) {
         result = take_padded(flat, w);
     }
     return result;
@@ -829,7 +865,8 @@ msi_json_error msi_json_document_parse(msi_json_document *document, const char *
         if (is_full(document->trees)) {
             return MSI_JSON_LIMIT;
         }
-        bool is_other = escape_controls(std::string_view(text, bytes), &document->padded);
+        bool is_other = repair_strings(std::string_view(text, bytes), &document->padded);
+        document->text.reserve(document->padded.size());
         return is_other && parse_padded(document) ? MSI_JSON_OK
                : is_full(document->trees)         ? MSI_JSON_LIMIT
                                                   : MSI_JSON_MALFORMED;

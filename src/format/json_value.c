@@ -65,9 +65,15 @@ static bool integer_value(const ms_type *type, ms_str text, msi_json_token token
     if (!is_number && !is_text) {
         return false;
     }
-    bool cuts = type->kind == MS_TYPE_INT || type->kind == MS_TYPE_BIGINT;
-    bool parsed = ms_text_parse_i64(ms_str_trim(text), i_out) ||
-                  (is_number && cuts && whole_part(text, i_out));
+    bool is_whole = ms_text_parse_i64(msi_cell_trim(text), i_out);
+    if (!is_whole && is_number && type->kind == MS_TYPE_INT) {
+        double wide = 0;
+        bool fits = ms_text_parse_f64(text, &wide) && wide >= (double)min && wide <= (double)max;
+        *i_out = fits ? (int64_t)wide : 0;
+        return fits;
+    }
+    bool cuts = is_number && type->kind == MS_TYPE_BIGINT;
+    bool parsed = is_whole || (cuts && whole_part(text, i_out));
     return parsed && *i_out >= min && *i_out <= max;
 }
 
@@ -91,7 +97,7 @@ static bool decimal_value(const ms_type *type, ms_str text, ms_value *value, boo
 {
     ms_i128 unscaled = 0;
     ms_text_result result =
-        ms_text_parse_decimal(ms_str_trim(text), type->precision, type->scale, &unscaled);
+        ms_text_parse_decimal(msi_cell_trim(text), type->precision, type->scale, &unscaled);
     *null_out = result == MS_TEXT_RANGE;
     if (type->phys == MS_PHYS_I64) {
         value->u.i = (int64_t)unscaled;
@@ -105,7 +111,7 @@ static bool bytes_value(ms_str text, ms_value *value, ms_arena *arena)
 {
     char *out = ms_arena_alloc(arena, text.bytes / 4 * 3 + 3, 1);
     size_t bytes = 0;
-    bool ok = ms_text_base64_decode(text, out, &bytes);
+    bool ok = ms_text_base64_decode_loose(text, out, &bytes);
     value->u.str = ms_str_make(out, bytes);
     return ok;
 }
@@ -120,7 +126,7 @@ bool msi_json_scalar(const msi_json_options *options, const ms_type *type, ms_st
     float single = 0;
     switch (type->kind) {
     case MS_TYPE_BOOLEAN:
-        value_out->u.i = ms_str_equals_nocase(ms_str_trim(text), ms_str_lit("true"));
+        value_out->u.i = ms_str_equals_nocase(msi_cell_trim(text), ms_str_lit("true"));
         return true;
     case MS_TYPE_TINYINT:
     case MS_TYPE_SMALLINT:
@@ -128,13 +134,13 @@ bool msi_json_scalar(const msi_json_options *options, const ms_type *type, ms_st
     case MS_TYPE_BIGINT:
         return integer_value(type, text, token, &value_out->u.i);
     case MS_TYPE_FLOAT:
-        if (!is_number_like || !ms_text_parse_f32(ms_str_trim(text), &single)) {
+        if (!is_number_like || !ms_text_parse_f32(msi_cell_trim(text), &single)) {
             return false;
         }
         value_out->u.f = (double)single;
         return true;
     case MS_TYPE_DOUBLE:
-        return is_number_like && ms_text_parse_f64(ms_str_trim(text), &value_out->u.f);
+        return is_number_like && ms_text_parse_f64(msi_cell_trim(text), &value_out->u.f);
     case MS_TYPE_DECIMAL:
         return is_number_like && decimal_value(type, text, value_out, null_out);
     case MS_TYPE_CHAR:

@@ -120,14 +120,18 @@ bool ms_text_parse_date(ms_str text, int32_t *days_out);
 bool ms_text_parse_time(ms_str text, bool seconds_optional, int32_t *ms_of_day_out);
 
 typedef enum ms_text_timestamp_form {
-    MS_TEXT_SQL,       /* yyyy-MM-dd HH:mm:ss[.f] */
+    MS_TEXT_LITERAL,   /* yyyy-MM-dd HH:mm:ss[.f] */
+    MS_TEXT_SQL,       /* the same */
     MS_TEXT_SQL_Z,     /* the same and Z */
-    MS_TEXT_ISO,       /* yyyy-MM-ddTHH:mm[:ss[.f]] */
+    MS_TEXT_ISO,       /* yyyy-MM-ddTHH:mm[:ss[.f]], also with a small t */
     MS_TEXT_ISO_Z,     /* the same and Z */
     MS_TEXT_ISO_OFFSET /* the same and Z or +HH:mm[:ss], converted to UTC */
 } ms_text_timestamp_form;
 
-/* Strict, up to 9 digits of fraction, cut to precision (0..6, or 9 for ts); the day must exist. */
+/*
+ * Strict, up to 9 digits of fraction, cut to precision (0..6, or 9 for ts); the day must exist. SQL,
+ * SQL_Z and ISO_Z take 24:00:00 as the end of the day.
+ */
 bool ms_text_parse_timestamp_us(ms_str text, ms_text_timestamp_form form, int32_t precision,
                                 int64_t *us_out);
 bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_t precision,
@@ -168,6 +172,9 @@ size_t ms_text_base64_encode(char *out, ms_str bytes);
  * the text again. out has room for 3 bytes for each 4 characters.
  */
 bool ms_text_base64_decode(ms_str text, char *out, size_t *bytes_out);
+
+/* What formats read besides: blanks around groups of four, any unused bits, groups behind padding. */
+bool ms_text_base64_decode_loose(ms_str text, char *out, size_t *bytes_out);
 
 /* Two digits a byte. */
 size_t ms_text_hex_encode(char *out, ms_str bytes, bool upper);

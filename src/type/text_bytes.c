@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Base64 (RFC 4648, section 4) and hexadecimal text of bytes. Decoding of base64 is strict: a text
- * is accepted only when encoding its bytes gives the same text again.
+ * Base64 (RFC 4648, section 4) and hexadecimal text of bytes. The strict decoder of base64 accepts
+ * a text only when encoding its bytes gives the same text again.
  */
 #include "type/text.h"
 
@@ -72,31 +72,55 @@ static bool take_quad(const char *text, size_t count, uint32_t *group_out)
     return true;
 }
 
+/* Appends the one to three bytes of four characters; *unused_out: the bits that padding leaves. */
+static bool decode_quad(const char *quad, char *out, size_t *bytes_inout, uint32_t *unused_out)
+{
+    size_t padding = quad[3] != '=' ? 0 : quad[2] == '=' ? 2 : 1;
+    uint32_t group = 0;
+    if (!take_quad(quad, 4 - padding, &group)) {
+        return false;
+    }
+    for (size_t b = 0; b < 3 - padding; b++) {
+        out[(*bytes_inout)++] = (char)(unsigned char)(group >> (16 - 8 * b));
+    }
+    *unused_out = group & ((1u << (8 * padding)) - 1);
+    return true;
+}
+
 bool ms_text_base64_decode(ms_str text, char *out, size_t *bytes_out)
 {
     *bytes_out = 0;
-    if (text.bytes % 4 != 0) {
-        return false;
-    }
     size_t bytes = 0;
     for (size_t i = 0; i < text.bytes; i += 4) {
-        const char *quad = text.ptr + i;
-        bool last = i + 4 == text.bytes;
-        size_t padding = !last || quad[3] != '=' ? 0 : quad[2] == '=' ? 2 : 1;
-        uint32_t group = 0;
-        if (!take_quad(quad, 4 - padding, &group)) {
+        uint32_t unused = 0;
+        if (text.bytes - i < 4 || bytes != i / 4 * 3 || /* padding was not at the end */
+            !decode_quad(text.ptr + i, out, &bytes, &unused) || unused != 0) {
             return false;
-        }
-        /* The bits that the padding leaves over are zero in the one form that is accepted. */
-        if ((group & ((1u << (8 * padding)) - 1)) != 0) {
-            return false;
-        }
-        for (size_t b = 0; b < 3 - padding; b++) {
-            out[bytes++] = (char)(unsigned char)(group >> (16 - 8 * b));
         }
     }
     *bytes_out = bytes;
     return true;
+}
+
+bool ms_text_base64_decode_loose(ms_str text, char *out, size_t *bytes_out)
+{
+    *bytes_out = 0;
+    size_t bytes = 0;
+    size_t at = 0;
+    for (;;) {
+        while (at < text.bytes && (unsigned char)text.ptr[at] <= ' ') {
+            at++;
+        }
+        if (at == text.bytes) {
+            *bytes_out = bytes;
+            return true;
+        }
+        uint32_t unused = 0;
+        if (text.bytes - at < 4 || !decode_quad(text.ptr + at, out, &bytes, &unused)) {
+            return false;
+        }
+        at += 4;
+    }
 }
 
 size_t ms_text_hex_encode(char *out, ms_str bytes, bool upper)

@@ -281,6 +281,29 @@ static bool take_time(scan *s, bool seconds_optional, int32_t precision, int64_t
     return true;
 }
 
+/* 24:00[:00[.0]], or nothing. */
+static bool take_end_of_day(scan *s, bool seconds_optional, int64_t *ns_out)
+{
+    scan at = *s;
+    bool is_end = left(&at) >= 5 && memcmp(at.at, "24:00", 5) == 0;
+    if (!is_end) {
+        return false;
+    }
+    at.at += 5;
+    if (left(&at) >= 3 && memcmp(at.at, ":00", 3) == 0) {
+        int32_t nano = 0;
+        at.at += 3;
+        if (!take_fraction(&at, 9, &nano) || nano != 0) {
+            return false;
+        }
+    } else if (!seconds_optional) {
+        return false;
+    }
+    *s = at;
+    *ns_out = MS_TIME_NS_PER_DAY;
+    return true;
+}
+
 /* Z, or +HH:mm[:ss]. */
 static bool take_offset(scan *s, int32_t *offset_s_out)
 {
@@ -338,14 +361,18 @@ static bool parse_moment(ms_str text, ms_text_timestamp_form form, int32_t preci
                          moment *moment_out)
 {
     scan s = scan_of(text);
-    bool iso = form != MS_TEXT_SQL && form != MS_TEXT_SQL_Z;
-    if (!take_date(&s, &moment_out->days) || !take_char(&s, iso ? 'T' : ' ') ||
-        !take_time(&s, iso, precision, &moment_out->ns)) {
+    bool iso = form == MS_TEXT_ISO || form == MS_TEXT_ISO_Z || form == MS_TEXT_ISO_OFFSET;
+    bool has_day = take_date(&s, &moment_out->days) &&
+                   (take_char(&s, iso ? 'T' : ' ') || (form == MS_TEXT_ISO && take_char(&s, 't')));
+    bool has_end = form == MS_TEXT_SQL || form == MS_TEXT_SQL_Z || form == MS_TEXT_ISO_Z;
+    if (!has_day || !((has_end && take_end_of_day(&s, iso, &moment_out->ns)) ||
+                      take_time(&s, iso, precision, &moment_out->ns))) {
         return false;
     }
     int32_t offset_s = 0;
     bool suffix = true;
     switch (form) {
+    case MS_TEXT_LITERAL:
     case MS_TEXT_SQL:
     case MS_TEXT_ISO:
         break;

@@ -129,6 +129,22 @@ static void control_characters_may_stand_in_strings(void **state)
         {"", "tt", "{\"a\":\"x\ty\",\t\"b\":\"\x01\"}\n{\"a\":\"p\"}\n", "x\ty|\x01\np|~\n"},
         {"", "t", "{\"a\":\"x\\\"\ty\"}\r\n", "x\"\ty\n"},
         {"", "t", "{\"a\":\x01\"x\"}\n", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"a\":\"x\\\ty\"}\n", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"a\":\"\t\\", "!json record 1 is no JSON object\n"},
+    };
+    CHECK_BOTH(samples);
+}
+
+static void half_a_surrogate_pair_is_a_question_mark(void **state)
+{
+    (void)state;
+    static const sample samples[] = {
+        {"", "tt", "{\"a\":\"\\uD83D\\uDE00\",\"b\":\"\\ud83d\"}\n", "\xF0\x9F\x98\x80|?\n"},
+        {"", "t", "{\"a\":\"\\uDE00\\uD83D\\uD83D\\uDE00x\"}\n", "??\xF0\x9F\x98\x80x\n"},
+        {"", "t", "{\"a\":\"\\\\uD83D\\uD83D\\\\\"}\n", "\\uD83D?\\\n"},
+        {"", "t", "{\"a\":\"\\uD83D\\u00e9\\uD83\"}\n", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"a\":\"\\uD83D", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"\\uD83D\":1,\"a\":\"x\"}\n", "x\n"},
     };
     CHECK_BOTH(samples);
 }
@@ -367,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_row_is_one_object_on_one_line),
         cmocka_unit_test(an_array_at_the_top_is_named_in_the_message),
         cmocka_unit_test(control_characters_may_stand_in_strings),
+        cmocka_unit_test(half_a_surrogate_pair_is_a_question_mark),
         cmocka_unit_test(missing_fields_are_null_or_a_failure),
         cmocka_unit_test(unknown_fields_are_skipped_whatever_they_hold),
         cmocka_unit_test(the_last_of_two_fields_counts),

@@ -50,6 +50,27 @@ static void base64_is_strict(void **state)
     assert_int_equal(bytes, 0);
 }
 
+static void base64_of_formats_has_blanks_and_parts(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = {
+        {"", ""},           {" ", ""},     {"YWJj", "abc"},    {" \r\nYWJj\tYQ== ", "abca"},
+        {"YQ==YQ==", "aa"}, {"YR==", "a"}, {"YWL=YQ==", "aba"}};
+    static const char *const bad[] = {"Y",    "YQ",   "YQ=",  "Y Q==", "YW Jj",
+                                      "YQ-_", "====", "Y===", "YWJjY"};
+    char out[64];
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_true(ms_text_base64_decode_loose(ms_str_cstr(good[i][0]), out, &bytes));
+        assert_int_equal(bytes, strlen(good[i][1]));
+        assert_memory_equal(out, good[i][1], bytes);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_false(ms_text_base64_decode_loose(ms_str_cstr(bad[i]), out, &bytes));
+        assert_int_equal(bytes, 0);
+    }
+}
+
 /* Whatever is accepted encodes to itself again. */
 static void texts_and_bytes_correspond(void **state)
 {
@@ -106,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base64_has_the_vectors_of_the_rfc),
         cmocka_unit_test(base64_is_strict),
+        cmocka_unit_test(base64_of_formats_has_blanks_and_parts),
         cmocka_unit_test(texts_and_bytes_correspond),
         cmocka_unit_test(hexadecimal_is_read_in_both_cases),
     };

@@ -212,6 +212,19 @@ static void timestamp_forms_differ(void **state)
         {"2024-05-06T10:15:30+19:00", MS_TEXT_ISO_OFFSET, false, 0},
         {"2024-05-06T10:15:30+02:00:30.5", MS_TEXT_ISO_OFFSET, false, 0},
         {"2024-02-30 10:15:30", MS_TEXT_SQL, false, 0},
+        {"2024-05-06t10:15:30", MS_TEXT_ISO, true, TEN_FIFTEEN},
+        {"2024-05-06t10:15:30Z", MS_TEXT_ISO_Z, false, 0},
+        {"2024-05-05 24:00:00", MS_TEXT_SQL, true, 0},
+        {"2024-05-05 24:00:00.000", MS_TEXT_SQL, true, 0},
+        {"2024-05-05 24:00:00Z", MS_TEXT_SQL_Z, true, 0},
+        {"2024-05-05T24:00Z", MS_TEXT_ISO_Z, true, 0},
+        {"2024-05-05 24:00", MS_TEXT_SQL, false, 0},
+        {"2024-05-05 24:00:01", MS_TEXT_SQL, false, 0},
+        {"2024-05-05 24:00:00.000000001", MS_TEXT_SQL, false, 0},
+        {"2024-05-05 24:01:00", MS_TEXT_SQL, false, 0},
+        {"2024-05-05T24:00:00", MS_TEXT_ISO, false, 0},
+        {"2024-05-05 24:00:00", MS_TEXT_LITERAL, false, 0},
+        {"2024-05-06 10:15:30", MS_TEXT_LITERAL, true, TEN_FIFTEEN},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t us = 7;
@@ -415,7 +428,7 @@ static void random_texts_are_read_safely(void **state)
         ms_ts16 ts = {0};
         (void)ms_text_parse_date(view, &small);
         (void)ms_text_parse_time(view, true, &small);
-        for (int form = MS_TEXT_SQL; form <= MS_TEXT_ISO_OFFSET; form++) {
+        for (int form = MS_TEXT_LITERAL; form <= MS_TEXT_ISO_OFFSET; form++) {
             (void)ms_text_parse_timestamp_us(view, (ms_text_timestamp_form)form, 6, &us);
         }
         (void)ms_text_cast_date(view, &small);
