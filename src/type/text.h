@@ -129,8 +129,8 @@ typedef enum ms_text_timestamp_form {
 } ms_text_timestamp_form;
 
 /*
- * Strict, up to 9 digits of fraction, cut to precision (0..6, or 9 for ts); the day must exist. SQL,
- * SQL_Z and ISO_Z take 24:00:00 as the end of the day.
+ * Strict, up to 9 digits of fraction, cut to precision (0..6, or 9 for ts); the day must exist.
+ * SQL, SQL_Z and ISO_Z take 24:00:00 as the end of the day.
  */
 bool ms_text_parse_timestamp_us(ms_str text, ms_text_timestamp_form form, int32_t precision,
                                 int64_t *us_out);
@@ -173,7 +173,9 @@ size_t ms_text_base64_encode(char *out, ms_str bytes);
  */
 bool ms_text_base64_decode(ms_str text, char *out, size_t *bytes_out);
 
-/* What formats read besides: blanks around groups of four, any unused bits, groups behind padding. */
+/*
+ * What formats read besides: blanks around groups of four, any unused bits, groups behind padding.
+ */
 bool ms_text_base64_decode_loose(ms_str text, char *out, size_t *bytes_out);
 
 /* Two digits a byte. */
