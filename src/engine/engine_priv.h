@@ -68,6 +68,13 @@ struct ms_session {
     bool changelog;
 };
 
+/* Directories of jobs that a script has looked at: what it saw holds until they are started. */
+typedef struct msi_job_lock msi_job_lock;
+typedef struct msi_job_locks {
+    ms_arena *arena; /* the script's */
+    msi_job_lock *first;
+} msi_job_locks;
+
 struct ms_script {
     ms_session *session;
     uint64_t id; /* tables remember in which script they were defined */
@@ -76,9 +83,10 @@ struct ms_script {
     const ms_ast_script *ast;
     void (*report)(void *arg, uint32_t statement, const ms_status *st); /* while it is checked */
     void *report_arg;
-    uint32_t job_count; /* INSERTs and STATEMENT SETs */
-    bool has_begun;     /* the first job looked at the checkpoints of all */
-    bool has_history;   /* and earlier runs have left some, or completed a job */
+    uint32_t job_count;   /* INSERTs and STATEMENT SETs */
+    msi_job_locks *locks; /* shared with the copy that looks ahead */
+    bool has_begun;       /* the first job looked at the checkpoints of all */
+    bool has_history;     /* and earlier runs have left some, or completed a job */
 };
 
 /* Rows made at once: SHOW, DESCRIBE, EXPLAIN. STRING columns only. */
@@ -147,11 +155,15 @@ ms_str msi_job_name(const ms_script *script, uint32_t statement, ms_arena *arena
 bool msi_job_has_name(const ms_script *script);
 
 /*
- * Where a job keeps its checkpoints, locked when it is in the data directory; empty when they are
- * off: the user does not ask for them, and no unfinished run has left one.
+ * Where a job keeps its checkpoints; empty when they are off: the user does not ask for them, and
+ * no unfinished run has left one. The lock of the directory is the caller's; NULL when the job is
+ * to take it.
  */
 ms_rc msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena, ms_str *dir_out,
-                  ms_status *st) MS_MUST_USE;
+                  ms_lockfile **lock_out, ms_status *st) MS_MUST_USE;
+
+/* Gives back the locks of jobs that were not started. */
+void msi_job_locks_release(msi_job_locks *locks);
 
 /*
  * Looks at the directories of the script's jobs before the first one, a statement, is executed:

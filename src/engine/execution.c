@@ -109,7 +109,7 @@ ms_rc msi_execution_start(ms_execution *execution, ms_status *st)
     MS_TRY(prepare_faces(plan, st));
     ms_job_options options = job_options(execution, &execution->arena);
     MS_TRY(msi_job_dir(execution->script, execution->statement, &execution->arena,
-                       &options.checkpoint_dir, st));
+                       &options.checkpoint_dir, &options.checkpoint_lock, st));
     MS_TRY(ms_job_create(engine->workers, plan, &options, &execution->job, st));
     execution->job_name = options.name;
     log_job(execution, "started");

@@ -3,6 +3,9 @@
  * Names and directories of jobs, and what a script does about unfinished ones.
  *
  *     DATA-DIR/checkpoints/<job>/    or --checkpoint-dir/<job>/
+ *
+ * Each of them has a lock. The one of the data directory is the embedded store's, so that jobs of
+ * other names run beside this process, and beside a server that holds the store.
  */
 #include "engine/engine_priv.h"
 
@@ -108,57 +111,105 @@ static ms_str place_of(const ms_script *script, uint32_t statement, ms_arena *ar
                            MS_STR_ARG(name));
 }
 
-/* Locks the data directory when the checkpoints are in it. */
-static ms_rc lock_place(const ms_script *script, ms_status *st)
+/* Locks. */
+
+/* A directory that the script holds for a job which it is going to start. */
+struct msi_job_lock {
+    msi_job_lock *next;
+    ms_str dir;
+    ms_lockfile *lock; /* NULL: a job has it now, or had it */
+};
+
+static msi_job_lock *find_lock(const ms_script *script, ms_str dir)
 {
-    return given_dir(script).bytes > 0 ? MS_OK : msi_engine_lock_data(script->session->engine, st);
+    msi_job_lock *at = script->locks->first;
+    while (at != NULL && !ms_str_equals(at->dir, dir)) {
+        at = at->next;
+    }
+    return at;
 }
 
-/*
- * What earlier runs left. Locked before it is looked at, since what another run is busy with is not
- * unfinished; but a job without checkpoints, of which nothing is there, locks and makes nothing.
- */
-static ms_rc probe(const ms_script *script, ms_str dir, ms_job_dir_info *info_out, ms_status *st)
+/* Locks the directory of a statement's job, from before the first look at it until the job has it
+ * or the script is closed. */
+static ms_rc lock_dir(const ms_script *script, uint32_t statement, ms_str dir, ms_status *st)
 {
-    if (!wants_checkpoints(script)) {
-        MS_TRY(ms_job_dir_probe(dir, info_out, st));
-        if (info_out->kind == MS_JOB_DIR_EMPTY) {
-            return MS_OK;
-        }
+    msi_job_lock *held = find_lock(script, dir);
+    if (held != NULL && held->lock != NULL) {
+        return MS_OK;
     }
-    MS_TRY(lock_place(script, st));
-    return ms_job_dir_probe(dir, info_out, st);
+    ms_lockfile *lock = NULL;
+    if (ms_job_dir_lock(dir, &lock, st) != MS_OK) {
+        st->span = script->ast->stmts[statement]->span;
+        return st->code;
+    }
+    if (held == NULL) {
+        held = ms_arena_new(script->locks->arena, msi_job_lock);
+        *held = (msi_job_lock){.next = script->locks->first,
+                               .dir = ms_arena_copy_str(script->locks->arena, dir)};
+        script->locks->first = held;
+    }
+    held->lock = lock;
+    return MS_OK;
+}
+
+/* Hands over the lock of a directory; NULL when it is not held. */
+static ms_lockfile *take_lock(const ms_script *script, ms_str dir)
+{
+    msi_job_lock *held = find_lock(script, dir);
+    if (held == NULL) {
+        return NULL;
+    }
+    ms_lockfile *lock = held->lock;
+    held->lock = NULL;
+    return lock;
+}
+
+void msi_job_locks_release(msi_job_locks *locks)
+{
+    for (msi_job_lock *at = locks->first; at != NULL; at = at->next) {
+        ms_lockfile_destroy(at->lock);
+    }
+    locks->first = NULL;
+}
+
+/* What earlier runs left. */
+
+/* Locks a directory that is there; one that is not is made by its job. */
+static ms_rc lock_existing(const ms_script *script, uint32_t statement, ms_str dir, bool *found_out,
+                           ms_status *st)
+{
+    ms_file_info info;
+    MS_TRY(ms_file_stat(dir.ptr, &info, st));
+    *found_out = info.kind != MS_FILE_KIND_NONE;
+    return *found_out ? lock_dir(script, statement, dir, st) : MS_OK;
+}
+
+/* Locked before it is looked at, since what another run is busy with is not unfinished. */
+static ms_rc probe(const ms_script *script, uint32_t statement, ms_str dir,
+                   ms_job_dir_info *info_out, ms_status *st)
+{
+    bool is_there = false;
+    *info_out = (ms_job_dir_info){.kind = MS_JOB_DIR_EMPTY};
+    MS_TRY(lock_existing(script, statement, dir, &is_there, st));
+    return is_there ? ms_job_dir_probe(dir, info_out, st) : MS_OK;
 }
 
 ms_rc msi_job_dir(const ms_script *script, uint32_t statement, ms_arena *arena, ms_str *dir_out,
-                  ms_status *st)
+                  ms_lockfile **lock_out, ms_status *st)
 {
     *dir_out = (ms_str){NULL, 0};
+    *lock_out = NULL;
     if (!msi_is_insert(script->ast->stmts[statement])) {
         return MS_OK;
     }
     ms_str dir = place_of(script, statement, arena);
     ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-    if (wants_checkpoints(script)) {
-        MS_TRY(lock_place(script, st));
+    MS_TRY(probe(script, statement, dir, &info, st));
+    if (wants_checkpoints(script) || info.kind == MS_JOB_DIR_UNFINISHED) {
         *dir_out = dir;
-        return MS_OK;
-    }
-    MS_TRY(probe(script, dir, &info, st));
-    if (info.kind == MS_JOB_DIR_UNFINISHED) {
-        *dir_out = dir;
+        *lock_out = take_lock(script, dir);
     }
     return MS_OK;
-}
-
-/* What an earlier run has left of a job that must be forgotten, also when it cannot be read. Locked
- * then. */
-static ms_rc find_left(const ms_script *script, ms_str dir, bool *found_out, ms_status *st)
-{
-    ms_file_info info;
-    MS_TRY(ms_file_stat(dir.ptr, &info, st));
-    *found_out = info.kind != MS_FILE_KIND_NONE;
-    return *found_out ? lock_place(script, st) : MS_OK;
 }
 
 /* The directories to be forgotten when the whole script has been looked at. */
@@ -185,10 +236,11 @@ static ms_rc visit_job(void *arg, const ms_script *ahead, uint32_t statement, ms
     ms_str dir = place_of(ahead, statement, &old->arena);
     bool is_old = false;
     if (ahead->session->resume == MS_RESUME_FRESH) {
-        MS_TRY(find_left(ahead, dir, &is_old, st));
+        /* Also what cannot be read. */
+        MS_TRY(lock_existing(ahead, statement, dir, &is_old, st));
     } else {
         ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-        MS_TRY(probe(ahead, dir, &info, st));
+        MS_TRY(probe(ahead, statement, dir, &info, st));
         if (info.kind == MS_JOB_DIR_UNFINISHED) {
             return refuse_unfinished(ahead, statement, &old->arena, info.checkpoint_id, st);
         }
@@ -222,7 +274,7 @@ static ms_rc find_history(ms_script *script, ms_status *st)
     for (uint32_t i = 0; rc == MS_OK && i < script->ast->stmt_count; i++) {
         if (msi_is_insert(script->ast->stmts[i])) {
             ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-            rc = probe(script, place_of(script, i, &arena), &info, st);
+            rc = probe(script, i, place_of(script, i, &arena), &info, st);
             script->has_history |= info.kind != MS_JOB_DIR_EMPTY;
         }
     }
@@ -249,7 +301,7 @@ ms_rc msi_job_begin(const ms_script *script, uint32_t statement, ms_status *st)
     ms_arena_init(&arena, 0);
     ms_str dir = place_of(script, statement, &arena);
     bool is_old = false;
-    ms_rc rc = find_left(script, dir, &is_old, st);
+    ms_rc rc = lock_existing(script, statement, dir, &is_old, st);
     rc = rc == MS_OK && is_old ? ms_job_dir_clear(dir, st) : rc;
     ms_arena_release(&arena);
     return rc;
@@ -278,7 +330,7 @@ static ms_rc find_complete(const ms_script *script, uint32_t statement, ms_arena
 {
     MS_TRY(check_resumable(script, statement, st));
     ms_job_dir_info info = {.kind = MS_JOB_DIR_EMPTY};
-    MS_TRY(probe(script, place_of(script, statement, arena), &info, st));
+    MS_TRY(probe(script, statement, place_of(script, statement, arena), &info, st));
     *complete_out = info.kind == MS_JOB_DIR_COMPLETE;
     return MS_OK;
 }

@@ -14,6 +14,8 @@ ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **
     script->session = session;
     script->id = ++session->script_count;
     ms_arena_init(&script->arena, 0);
+    script->locks = ms_arena_new(&script->arena, msi_job_locks);
+    *script->locks = (msi_job_locks){.arena = &script->arena};
     *script_out = script;
     ms_str own_name = ms_arena_copy_str(&script->arena, name);
     if (text.bytes > MS_LIMIT_SCRIPT_BYTES) {
@@ -30,6 +32,7 @@ ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **
 void ms_script_close(ms_script *script)
 {
     if (script != NULL) {
+        msi_job_locks_release(script->locks);
         ms_arena_release(&script->arena);
         ms_mem_free(script);
     }

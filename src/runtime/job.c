@@ -38,6 +38,8 @@ static void fill_options(ms_job *job, const ms_job_options *given)
     *options = *given;
     options->name = ms_arena_copy_str(&job->arena, given->name);
     options->checkpoint_dir = ms_arena_copy_str(&job->arena, given->checkpoint_dir);
+    options->checkpoint_lock = NULL;
+    job->store.lock = given->checkpoint_lock;
     options->parallelism = or_default(given->parallelism, 1);
     options->batch_rows = or_default(given->batch_rows, MS_BATCH_ROWS_DEFAULT);
     if (options->batch_rows > MS_BATCH_ROWS_MAX) {
@@ -131,7 +133,7 @@ static ms_rc open_store(ms_job *job, ms_status *st)
                       MS_STR_ARG(store->dir));
         return ms_status_hint(st, "Say --resume to go on from it, or --fresh to start anew.");
     }
-    return msi_store_clear(store->dir, st);
+    return ms_job_dir_clear(store->dir, st);
 }
 
 static const ms_pnode *find_collect(const ms_plan *plan)

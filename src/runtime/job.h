@@ -57,6 +57,9 @@ typedef struct ms_job_options {
     uint32_t pool_batches; /* the recycling set of an exchange; default: all its rings full, at
                               least 2 */
     ms_str checkpoint_dir; /* empty: checkpoints are off */
+    /* Of ms_job_dir_lock, when the caller has looked at the directory before: the job's from now
+     * on, also when it cannot be created. NULL: the job takes it. */
+    struct ms_lockfile *checkpoint_lock;
     int64_t checkpoint_interval_ms;   /* 0: only at STOP and at the end */
     int64_t checkpoint_timeout_ms;    /* 10 minutes */
     uint32_t checkpoint_full_every;   /* every n-th write of state is a full one; default 8 */
@@ -173,7 +176,8 @@ uint32_t ms_job_op_count(const ms_job *job);
 /* index < ms_job_op_count(job); operators in plan order, subtasks of one in a row. */
 void ms_job_op_stats(const ms_job *job, uint32_t index, ms_op_stats *stats_out);
 
-/* Job directories. */
+/* Job directories. Each has a lock of its own, which its job holds while it runs; whoever decides
+ * by what is in one holds it from before the look until then. */
 
 typedef enum ms_job_dir_kind {
     MS_JOB_DIR_EMPTY,
@@ -190,10 +194,15 @@ typedef struct ms_job_dir_info {
 /* Looks at a directory without locking it; one that is missing is EMPTY. May block on files. */
 ms_rc ms_job_dir_probe(ms_str dir, ms_job_dir_info *info_out, ms_status *st) MS_MUST_USE;
 
+/* Makes a directory where there is none, and locks it; ms_lockfile_destroy gives the lock back.
+ * May block on files. Errors: MS_JOB_RUNNING when a job, or somebody who is about to start one, has
+ * it; MS_IO_ERROR. */
+ms_rc ms_job_dir_lock(ms_str dir, struct ms_lockfile **lock_out, ms_status *st) MS_MUST_USE;
+
 /*
- * Forgets what earlier runs left in a directory, under its lock: removes the files that jobs write
- * there, by their exact names, and nothing else; the directory and its lock file stay. One that is
- * missing is fine. May block on files. Errors: MS_JOB_RUNNING, MS_IO_ERROR.
+ * Forgets what earlier runs left in a directory whose lock the caller holds: removes the files that
+ * jobs write there, by their exact names, and nothing else; the directory and its lock file stay.
+ * May block on files. Errors: MS_IO_ERROR.
  */
 ms_rc ms_job_dir_clear(ms_str dir, ms_status *st) MS_MUST_USE;
 

@@ -543,7 +543,7 @@ typedef struct msi_store {
 
 #define MSI_PATH_BYTES 4096u
 
-/* Makes and locks the directory. */
+/* Makes and locks the directory, unless the store has its lock. */
 ms_rc msi_store_open(msi_store *store, ms_str dir, ms_status *st) MS_MUST_USE;
 void msi_store_close(msi_store *store);
 
@@ -577,9 +577,6 @@ ms_rc msi_store_sweep(ms_str dir, const ms_checkpoint_id *keep, uint32_t keep_co
 
 /* Writes the progress record, then removes the checkpoints. */
 ms_rc msi_store_finish(ms_str dir, const msi_progress *progress, ms_status *st) MS_MUST_USE;
-
-/* Removes checkpoints and progress record. */
-ms_rc msi_store_clear(ms_str dir, ms_status *st) MS_MUST_USE;
 
 /* ---- Recovery (recovery.c) ---- */
 

@@ -2,7 +2,7 @@
 /*
  * The directory of a job:
  *
- *     LOCK                                    held while the job runs
+ *     LOCK                                    held while the job runs, or is about to
  *     manifest-<checkpoint>                   a complete checkpoint; the newest counts
  *     state-<node>-<subtask>-<checkpoint>     what an operator's state was, or how it changed
  *     progress                                the last run reached its end
@@ -150,17 +150,16 @@ static ms_rc remove_file(ms_str dir, ms_str name, ms_status *st)
 
 /* ---- Life ---- */
 
-ms_rc msi_store_open(msi_store *store, ms_str dir, ms_status *st)
+ms_rc ms_job_dir_lock(ms_str dir, ms_lockfile **lock_out, ms_status *st)
 {
-    ms_buf_init(&store->bytes, MANIFEST_BYTES_MAX);
-    store->dir = dir;
+    *lock_out = NULL;
     char path[MSI_PATH_BYTES];
     MS_TRY(msi_store_path(dir, (ms_str){0}, path, st));
     MS_TRY(ms_dir_create(path, st));
     MS_TRY(msi_store_path(dir, ms_str_lit("LOCK"), path, st));
     ms_lockfile_holder holder;
-    MS_TRY(ms_lockfile_take(path, ms_str_lit("job"), &store->lock, &holder, st));
-    if (store->lock != NULL) {
+    MS_TRY(ms_lockfile_take(path, ms_str_lit("job"), lock_out, &holder, st));
+    if (*lock_out != NULL) {
         return MS_OK;
     }
     ms_status_set(st, MS_JOB_RUNNING, ms_span_none,
@@ -169,6 +168,13 @@ ms_rc msi_store_open(msi_store *store, ms_str dir, ms_status *st)
         ms_status_detail(st, "process %" PRId64 " holds it", holder.pid);
     }
     return ms_status_hint(st, "Wait for that job to end, or give this job another name.");
+}
+
+ms_rc msi_store_open(msi_store *store, ms_str dir, ms_status *st)
+{
+    ms_buf_init(&store->bytes, MANIFEST_BYTES_MAX);
+    store->dir = dir;
+    return store->lock != NULL ? MS_OK : ms_job_dir_lock(dir, &store->lock, st);
 }
 
 void msi_store_close(msi_store *store)
@@ -495,27 +501,7 @@ ms_rc msi_store_finish(ms_str dir, const msi_progress *progress, ms_status *st)
     return rc;
 }
 
-ms_rc msi_store_clear(ms_str dir, ms_status *st)
-{
-    return msi_store_sweep(dir, NULL, 0, st);
-}
-
-static ms_rc clear_existing(ms_str dir, ms_status *st)
-{
-    msi_store store = {0};
-    ms_rc rc = msi_store_open(&store, dir, st);
-    if (rc == MS_OK) {
-        rc = msi_store_clear(dir, st);
-    }
-    msi_store_close(&store);
-    return rc;
-}
-
 ms_rc ms_job_dir_clear(ms_str dir, ms_status *st)
 {
-    char path[MSI_PATH_BYTES];
-    ms_file_info info;
-    MS_TRY(msi_store_path(dir, (ms_str){0}, path, st));
-    MS_TRY(ms_file_stat(path, &info, st));
-    return info.kind == MS_FILE_KIND_NONE ? MS_OK : clear_existing(dir, st);
+    return msi_store_sweep(dir, NULL, 0, st);
 }

@@ -588,26 +588,45 @@ case_data_directory_is_private() {
     [ "$(stat -c %a data)" = 700 ] || fail "mode $(stat -c %a data)"
 }
 case_data_directory_in_use() {
-    printf '%b' "$(numbers g 100 100000)\nCREATE TABLE b (id BIGINT) WITH ('connector'='blackhole');\nINSERT INTO b SELECT id FROM g;" >s.sql
+    printf '%b' "$(numbers g 100 100000)\n$stored\nINSERT INTO t SELECT CAST(id AS STRING), ROW(id) FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms --data-dir data
-    until_true test -s data/LOCK
-    "$program" run s.sql --checkpoint-interval 50ms --data-dir data >out2 2>err2
+    until_true grep -q 'embedded store' err
+    printf '%b' "$stored\nINSERT INTO t VALUES ('a', ROW(1));" >other.sql
+    "$program" run other.sql --checkpoint-interval 50ms --data-dir data >out2 2>err2
     local second=$?
     stop_with INT
     [ $second = 1 ] || fail "the second ends with $second"
     grep -qF 'error[DATA_DIR_IN_USE]: data directory "data" is in use' err2 || fail "$(cat err2)"
+    grep -qF "  INSERT INTO t VALUES ('a', ROW(1));" err2 || fail "no place: $(cat err2)"
     grep -qF "process $pid holds it" err2 || fail "not the process $pid: $(cat err2)"
 }
-case_one_run_of_a_job() {
-    printf '%b' "$(numbers g 100 100000)\nCREATE TABLE b (id BIGINT) WITH ('connector'='blackhole');\nINSERT INTO b SELECT id FROM g;" >s.sql
-    start run s.sql --checkpoint-interval 50ms --checkpoint-dir chk
-    until_true test -s chk/s-1/LOCK
-    "$program" run s.sql --checkpoint-interval 50ms --checkpoint-dir chk --fresh >out2 2>err2
-    local second=$?
+
+# Each job has a directory of its own, wherever it is: other jobs run beside it, and it runs once.
+one_run_of_a_job() { # option, directory of jobs
+    printf '%b' "$(numbers g 100 100000)\nCREATE TABLE b (id BIGINT) WITH ('connector'='blackhole');\nINSERT INTO b VALUES (1);\nINSERT INTO b SELECT id FROM g;" >s.sql
+    start run s.sql --checkpoint-interval 50ms "$1"
+    until_true has_checkpoint "$2/s-2"
+    local how
+    for how in '' --fresh --resume; do
+        "$program" run s.sql --checkpoint-interval 50ms "$1" $how >out2 2>err2
+        local second=$?
+        [ $second = 1 ] || fail "the second ends with $second: $(cat err2)"
+        grep -qF "error[JOB_RUNNING]: the checkpoint directory \"$2/s-2\" is in use by a running job" err2 || fail "$how: $(cat err2)"
+        grep -qF "process $pid holds it" err2 || fail "not the process $pid: $(cat err2)"
+    done
+    [ "$(ls "$2/s-1")" = "$(printf 'LOCK\nprogress')" ] || fail "of the job before it there is: $(ls "$2/s-1")"
+    printf '%b' "$(printer p)\nINSERT INTO p VALUES (1);" >other.sql
+    "$program" run other.sql --checkpoint-interval 50ms "$1" >out2 2>err2 || fail "another job: $(cat err2)"
     stop_with INT
-    [ $second = 1 ] || fail "the second ends with $second"
-    grep -qF 'error[JOB_RUNNING]' err2 || fail "$(cat err2)"
+    status_is 0
+    ms run s.sql --checkpoint-interval 50ms "$1"
+    err_has 'error[RESUME_REQUIRED]: job "s-2" did not finish'
 }
+has_checkpoint() {
+    ls "$1"/manifest-* >ls.out 2>&1
+}
+case_one_run_of_a_job() { one_run_of_a_job --data-dir=data data/checkpoints; }
+case_one_run_of_a_job_elsewhere() { one_run_of_a_job --checkpoint-dir=chk chk; }
 
 # ---- Bigtable ----
 

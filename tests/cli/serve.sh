@@ -617,3 +617,44 @@ case_nobody_at_the_address() {
     refused 'BIGTABLE_UNAVAILABLE]: could not list the tables of "p/i"' 'UNAVAILABLE: '
     err_has 'Connection refused'
 }
+
+# ---- Jobs beside a server that holds the data directory ----
+
+case_jobs_with_checkpoints_beside_a_server() {
+    serve --data-dir data
+    printf '%b' "$(numbers g 400 800)\n$(rows_of t) $(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
+    ms bigtable create-table p/i/t --family cf --data-dir data
+    start run s.sql --checkpoint-interval 50ms --data-dir data
+    until_true has_rows made
+    printf '%b' "$(numbers g 100000 500)\n$(rows_of t)\nINSERT INTO t SELECT CAST(id AS STRING), ROW(id) FROM g;\nSELECT COUNT(*) AS n FROM t;" >other.sql
+    timeout 100 "$program" run other.sql --checkpoint-interval 50ms --data-dir data >out2 2>err2 || fail "another job: $(cat err2)"
+    grep -qF "bigtable: embedded store in data, through its server at $address" err2 || fail "$(cat err2)"
+    [ "$(cat out2)" = '{"n":500}' ] || fail "rows: $(cat out2)"
+    "$program" run s.sql --checkpoint-interval 50ms --data-dir data >out2 2>err2
+    [ $? = 1 ] || fail 'the job runs twice'
+    grep -qF 'error[JOB_RUNNING]' err2 || fail "$(cat err2)"
+    kill -9 $pid
+    wait $pid 2>wait.err
+    ms run s.sql --checkpoint-interval 50ms --data-dir data
+    status_is 1
+    err_has 'error[RESUME_REQUIRED]: job "s-1" did not finish'
+    ms run s.sql --checkpoint-interval 50ms --data-dir data --resume
+    status_is 0
+    [ "$(cat made/part-* | sort -u | wc -l)" = 800 ] || fail "$(cat made/part-* | sort -u | wc -l) different rows"
+    [ "$(cat made/part-* | wc -l)" = 800 ] || fail "$(cat made/part-* | wc -l) rows"
+    end_server TERM 0
+}
+case_job_that_is_killed_beside_its_server_goes_on_without_it() {
+    serve --data-dir data
+    printf '%b' "$(numbers g 400 800)\n$stored\nINSERT INTO t SELECT CAST(id AS STRING), ROW(id) FROM g;\nSELECT COUNT(*) AS n, SUM(t.cf.n) AS s FROM t;" >s.sql
+    start run s.sql --checkpoint-interval 50ms --data-dir data
+    until_true has_checkpoint data/checkpoints/s-1
+    kill -9 $pid
+    wait $pid 2>wait.err
+    end_server TERM 0
+    ms run s.sql --checkpoint-interval 50ms --data-dir data --resume
+    status_is 0
+    out_is '{"n":800,"s":320400}\n'
+    err_has 'bigtable: embedded store in data'
+    err_has_no 'server'
+}

@@ -426,6 +426,14 @@ static void an_unfinished_job_asks(void **state)
     assert_null(other);
     ms_job_destroy(job);
 
+    /* Who has looked at it before hands the lock over, also to a job that cannot be created. */
+    ms_status_clear(&st);
+    options = job_options(&f, MS_JOB_ASK);
+    assert_ok(ms_job_dir_lock(options.checkpoint_dir, &options.checkpoint_lock, &st));
+    assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &other, &st),
+                     MS_RESUME_REQUIRED);
+    assert_null(other);
+
     ms_status_clear(&st);
     options = job_options(&f, MS_JOB_ASK);
     assert_int_equal(ms_job_create(f.engine.workers, &f.plan.plan, &options, &other, &st),

@@ -88,12 +88,12 @@ static void a_sweep_keeps_what_kept_manifests_name(void **state)
                      "manifest-00000000000000000005\n"
                      "notes\n"
                      "state-000000000000004d-000-00000000000000000005\n");
-    assert_ok(msi_store_clear(f.store.dir, &st));
+    assert_ok(ms_job_dir_clear(f.store.dir, &st));
     expect_names(&f, "LOCK\nnotes\n");
     fixture_release(&f);
 }
 
-static void clearing_takes_the_lock_and_leaves_foreign_names(void **state)
+static void clearing_leaves_foreign_names(void **state)
 {
     (void)state;
     fixture f;
@@ -112,9 +112,6 @@ static void clearing_takes_the_lock_and_leaves_foreign_names(void **state)
     assert_ok(msi_store_write_file(f.store.dir, ms_str_lit("progress.tmp"), ms_str_lit("x"), &st));
     assert_ok(msi_store_write_file(f.store.dir, ms_str_lit("manifest-00000000000000000002.tmp"),
                                    ms_str_lit("x"), &st));
-    assert_int_equal(ms_job_dir_clear(f.store.dir, &st), MS_JOB_RUNNING);
-    ms_status_clear(&st);
-    msi_store_close(&f.store);
     assert_ok(ms_job_dir_clear(f.store.dir, &st));
     expect_names(&f, "LOCK\n"
                      "manifest-\n"
@@ -124,7 +121,6 @@ static void clearing_takes_the_lock_and_leaves_foreign_names(void **state)
                      "progress.md\n"
                      "state-000000000000004D-000-00000000000000000001\n"
                      "state-of-things\n");
-    assert_ok(ms_job_dir_clear(ms_str_lit("./no-such-directory"), &st));
     fixture_release(&f);
 }
 
@@ -231,6 +227,31 @@ static void one_holder_at_a_time(void **state)
     fixture_release(&f);
 }
 
+static void a_lock_that_was_taken_before_is_handed_over(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    ms_status st = {0};
+    ms_lockfile *lock = NULL;
+    assert_int_equal(ms_job_dir_lock(f.store.dir, &lock, &st), MS_JOB_RUNNING);
+    assert_null(lock);
+    ms_status_clear(&st);
+    ms_str dir = f.store.dir;
+    msi_store_close(&f.store);
+    assert_ok(ms_job_dir_lock(dir, &lock, &st));
+    assert_non_null(lock);
+    f.store.lock = lock;
+    assert_ok(msi_store_open(&f.store, dir, &st));
+    assert_ptr_equal(f.store.lock, lock);
+    assert_int_equal(ms_job_dir_lock(dir, &lock, &st), MS_JOB_RUNNING);
+    ms_status_clear(&st);
+    msi_store_close(&f.store);
+    assert_ok(ms_job_dir_lock(dir, &lock, &st));
+    ms_lockfile_destroy(lock);
+    fixture_release(&f);
+}
+
 static void a_path_that_is_too_long_is_refused(void **state)
 {
     (void)state;
@@ -246,12 +267,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_keeps_what_kept_manifests_name),
-        cmocka_unit_test(clearing_takes_the_lock_and_leaves_foreign_names),
+        cmocka_unit_test(clearing_leaves_foreign_names),
         cmocka_unit_test(the_newest_manifest_is_found_and_read),
         cmocka_unit_test(the_progress_record_takes_the_place_of_checkpoints),
         cmocka_unit_test(a_damaged_progress_record_is_refused),
         cmocka_unit_test(a_file_whose_sync_failed_is_removed),
         cmocka_unit_test(one_holder_at_a_time),
+        cmocka_unit_test(a_lock_that_was_taken_before_is_handed_over),
         cmocka_unit_test(a_path_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
