@@ -261,17 +261,12 @@ ms_rc msi_log_read(ms_str value, ms_arena *arena, ms_bt_change *change, ms_statu
 
 #define TOKEN_MARK "ms1."
 #define TOKEN_FIELDS 4u
-#define TOKEN_FIELDS_MAX 6u
 
 size_t msi_token_print(const msi_token *token, char text_out[MSI_TOKEN_BYTES])
 {
     const msi_log_position *at = &token->position;
     int bytes = snprintf(text_out, MSI_TOKEN_BYTES, TOKEN_MARK "%u.%u.%lld.%u", token->table,
-                         token->home, (long long)at->micros, at->sequence);
-    if (at->tablet != token->home) {
-        bytes += snprintf(text_out + bytes, MSI_TOKEN_BYTES - (size_t)bytes, ".%u.%lld", at->tablet,
-                          (long long)token->since_micros);
-    }
+                         at->tablet, (long long)at->micros, at->sequence);
     return (size_t)bytes;
 }
 
@@ -298,24 +293,16 @@ bool msi_token_parse(ms_str text, msi_token *token_out)
         return false;
     }
     text = ms_str_slice(text, mark.bytes, text.bytes);
-    static const uint64_t maxima[TOKEN_FIELDS_MAX] = {UINT32_MAX, UINT32_MAX, INT64_MAX,
-                                                      UINT32_MAX, UINT32_MAX, INT64_MAX};
-    uint64_t numbers[TOKEN_FIELDS_MAX] = {0};
+    static const uint64_t maxima[TOKEN_FIELDS] = {UINT32_MAX, UINT32_MAX, INT64_MAX, UINT32_MAX};
+    uint64_t numbers[TOKEN_FIELDS] = {0};
     uint32_t count = 0;
     while (text.bytes > 0) {
-        if (count == TOKEN_FIELDS_MAX || !take_number(&text, maxima[count], &numbers[count])) {
+        if (count == TOKEN_FIELDS || !take_number(&text, maxima[count], &numbers[count])) {
             return false;
         }
         count++;
     }
-    bool is_home = count == TOKEN_FIELDS;
-    *token_out = (msi_token){
-        .table = (uint32_t)numbers[0],
-        .home = (uint32_t)numbers[1],
-        .position = {.tablet = (uint32_t)numbers[is_home ? 1 : 4],
-                     .micros = (int64_t)numbers[2],
-                     .sequence = (uint32_t)numbers[3]},
-        .since_micros = (int64_t)numbers[5],
-    };
-    return is_home || (count == TOKEN_FIELDS_MAX && token_out->position.tablet < token_out->home);
+    *token_out = (msi_token){(uint32_t)numbers[0],
+                             {(uint32_t)numbers[1], (int64_t)numbers[2], (uint32_t)numbers[3]}};
+    return count == TOKEN_FIELDS;
 }

@@ -49,23 +49,17 @@ ms_str msi_log_read_row(ms_str value);
  * or MS_NOT_SUPPORTED for a record of a newer version. */
 ms_rc msi_log_read(ms_str value, ms_arena *arena, ms_bt_change *change, ms_status *st) MS_MUST_USE;
 
-/*
- * From where a reader goes on. In the log of its home, the tablet that its partition is or lies in,
- * a place says all. Before it comes there, a reader that began in the past passes through the
- * tablets that its partition was in then, in the order of their incarnations, each from the time it
- * started at.
- */
+/* From where a reader goes on: behind this place in the log of its home, the tablet that its
+ * partition is or lies in. */
 typedef struct msi_token {
     uint32_t table;
-    uint32_t home;
     msi_log_position position;
-    int64_t since_micros; /* only while position.tablet is not home */
 } msi_token;
 
 /* Room for any token's text. */
 #define MSI_TOKEN_BYTES 128
 
-/* "ms1.<table>.<home>.<micros>.<sequence>", and ".<tablet>.<since>" behind it before home. */
+/* "ms1.<table>.<tablet>.<micros>.<sequence>" */
 size_t msi_token_print(const msi_token *token, char text_out[MSI_TOKEN_BYTES]);
 
 /* False when the text is no token. */

@@ -4,11 +4,11 @@
  * holds nothing of the store, and a fill that finds nothing waits in a list, without a thread,
  * until the leader publishes something for its tablet, its heartbeat is due, or it is canceled.
  *
- * Every reader has a home: the tablet that its partition is, or lies in. When the home ends, the
- * stream closes, with a token for every tablet that took its place. Before its home a reader that
- * began in the past passes through the tablets that its rows were in then, one after the other in
- * the order of their incarnations; those that held a row at different times come in the order of
- * time, and those of one time hold different rows, so that every row's changes come in order.
+ * Every reader has a home, the tablet that its partition is, or lies in. When the home ends, the
+ * stream closes, with a token for every tablet that took its place. A reader that begins in the
+ * past begins in the tablet of that time, and comes to the present by closes: so those who read
+ * all partitions from one time on always have all the tokens that lead to a tablet, whenever each
+ * of them was opened.
  *
  *     log of 1 [,)     ......|
  *     log of 2 [,m)          |......              a reader of [,m) from the first dot on: 1, then 2
@@ -124,41 +124,33 @@ static bool holds_row(const msi_change_read *read, ms_str row)
            (read->end.bytes == 0 || ms_str_compare(row, read->end) < 0);
 }
 
-/* The way to the home. */
-
-static bool is_on_the_way(const msi_tablet *tablet, const msi_token *place, ms_str start,
-                          ms_str end, uint32_t after)
+/* The tablet that holds, or held, a key behind a time. */
+static const msi_tablet *tablet_behind(const msi_table *table, int64_t micros, ms_str key)
 {
-    return tablet->id > after && tablet->id <= place->home &&
-           msi_tablet_overlaps(tablet, start, end) &&
-           (tablet->id == place->home || tablet->end_micros > place->since_micros);
-}
-
-/* Moves a place into the next tablet behind after on the way to its home. */
-static void enter_next(const msi_table *table, msi_token *place, ms_str start, ms_str end,
-                       uint32_t after)
-{
-    const msi_tablet *next = msi_table_tablet_by_id(table, place->home);
+    /* Ascending by incarnation, so that the first is the one. */
     for (size_t i = 0; i < table->past_count; i++) {
-        if (is_on_the_way(&table->past[i], place, start, end, after)) {
-            next = &table->past[i];
-            break;
+        const msi_tablet *tablet = &table->past[i];
+        if (tablet->end_micros > micros && ms_str_compare(tablet->start, key) <= 0 &&
+            (tablet->end.bytes == 0 || ms_str_compare(key, tablet->end) < 0)) {
+            return tablet;
         }
     }
-    int64_t micros = place->since_micros - 1;
-    micros = micros > next->begin_micros ? micros : next->begin_micros;
-    place->position = (msi_log_position){next->id, micros, SEQUENCE_END};
+    return msi_table_tablet(table, key);
 }
 
-static bool is_home(const msi_token *place)
+/* Has the tablet everything before this end of a range that begins in it? */
+static bool reaches(const msi_tablet *tablet, ms_str end)
 {
-    return place->position.tablet == place->home;
+    return tablet->end.bytes == 0 || (end.bytes > 0 && ms_str_compare(end, tablet->end) <= 0);
 }
 
-/* No change that is still to come is older. */
-static int64_t low_watermark(const msi_token *place)
+/* The place in front of what a tablet has from a time on. */
+static msi_token enter_tablet(const msi_table *table, const msi_tablet *tablet,
+                              int64_t since_micros)
 {
-    return is_home(place) ? place->position.micros : place->since_micros - 1;
+    int64_t micros = since_micros - 1;
+    micros = micros > tablet->begin_micros ? micros : tablet->begin_micros;
+    return (msi_token){table->id, {tablet->id, micros, SEQUENCE_END}};
 }
 
 /* Saying. */
@@ -176,7 +168,7 @@ static void say_heartbeat(msi_change_read *read)
     ms_bt_change *change = ms_bt_change_page_add(page);
     change->kind = MS_BT_CHANGE_HEARTBEAT;
     change->token = token_text(&read->place, &page->arena);
-    change->low_watermark_micros = low_watermark(&read->place);
+    change->low_watermark_micros = read->place.position.micros;
 }
 
 /* A close, so far without tokens; room for as many as pieces. */
@@ -192,7 +184,7 @@ static closing begin_close(msi_change_read *read, size_t pieces)
     ms_bt_change_page *page = read->attempt->page;
     closing c = {.change = ms_bt_change_page_add(page), .arena = &page->arena};
     c.change->kind = MS_BT_CHANGE_CLOSE;
-    c.change->low_watermark_micros = low_watermark(&read->place);
+    c.change->low_watermark_micros = read->place.position.micros;
     if (pieces > 0) {
         c.tokens = ms_arena_array(c.arena, ms_bt_change_token, pieces);
         c.partitions = ms_arena_array(c.arena, ms_bt_range, pieces);
@@ -214,20 +206,6 @@ static void add_piece(closing *c, ms_str start, ms_str end, const msi_token *pla
     c->partitions[c->change->token_count++] = partition;
 }
 
-/* The tablet that held a key when it began at micros, living or not. */
-static const msi_tablet *find_begun(const msi_table *table, int64_t micros, ms_str key)
-{
-    for (size_t i = 0; i < table->tablet_count + table->past_count; i++) {
-        const msi_tablet *tablet =
-            i < table->past_count ? &table->past[i] : &table->tablets[i - table->past_count];
-        if (tablet->begin_micros == micros && ms_str_compare(tablet->start, key) <= 0 &&
-            (tablet->end.bytes == 0 || ms_str_compare(key, tablet->end) < 0)) {
-            return tablet;
-        }
-    }
-    return NULL;
-}
-
 /* The home has ended: the tablets that took its place, in the order of their keys. */
 static void say_successors(msi_change_read *read, const msi_table *table, const msi_tablet *home)
 {
@@ -235,14 +213,16 @@ static void say_successors(msi_change_read *read, const msi_table *table, const 
     micros = micros > home->end_micros ? micros : home->end_micros;
     /* A split makes two of one. */
     closing c = begin_close(read, 2);
-    const msi_tablet *next = find_begun(table, home->end_micros, read->start);
-    while (next != NULL && msi_tablet_overlaps(next, read->start, read->end)) {
-        msi_token place = {
-            .table = table->id, .home = next->id, .position = {next->id, micros, SEQUENCE_END}};
+    const msi_tablet *next = tablet_behind(table, home->end_micros, read->start);
+    for (;;) {
+        msi_token place = {table->id, {next->id, micros, SEQUENCE_END}};
         MS_ASSERT(c.change->token_count < 2);
         add_piece(&c, later_start(read->start, next->start), earlier_end(read->end, next->end),
                   &place, make_range(next->start, next->end, c.arena));
-        next = next->end.bytes == 0 ? NULL : find_begun(table, home->end_micros, next->end);
+        if (reaches(next, read->end)) {
+            return;
+        }
+        next = tablet_behind(table, home->end_micros, next->end);
     }
 }
 
@@ -258,43 +238,20 @@ static ms_bt_code check_age(const msi_table *table, int64_t micros, ms_bt_status
     return MS_BT_OK;
 }
 
-/* The newest tablet that is exactly the partition, living or not; 0: none is. */
-static uint32_t find_exact(const msi_table *table, ms_str start, ms_str end)
+/* The partition lay in several tablets: it is closed at once, with a token for its part of each. */
+static void open_in_pieces(msi_change_read *read, const msi_table *table, int64_t since_micros)
 {
-    for (size_t i = 0; i < table->tablet_count; i++) {
-        if (msi_tablet_equals(&table->tablets[i], start, end)) {
-            return table->tablets[i].id;
+    closing c = begin_close(read, table->tablet_count + table->past_count);
+    ms_str start = read->start;
+    for (;;) {
+        const msi_tablet *tablet = tablet_behind(table, since_micros, start);
+        ms_str end = earlier_end(read->end, tablet->end);
+        msi_token place = enter_tablet(table, tablet, since_micros);
+        add_piece(&c, start, end, &place, make_range(start, end, c.arena));
+        if (reaches(tablet, read->end)) {
+            return;
         }
-    }
-    for (size_t i = table->past_count; i > 0; i--) {
-        if (msi_tablet_equals(&table->past[i - 1], start, end)) {
-            return table->past[i - 1].id;
-        }
-    }
-    return 0;
-}
-
-/* The partition is none of the tablets: it lies in one, which is its home, or it is closed at once
- * with a token for its part of each. */
-static void open_loose(msi_change_read *read, const msi_table *table, msi_token *place)
-{
-    const msi_tablet *first = msi_table_tablet(table, read->start);
-    if (msi_tablet_contains(first, read->start, read->end)) {
-        place->home = first->id;
-        enter_next(table, place, read->start, read->end, 0);
-        return;
-    }
-    closing c = begin_close(read, table->tablet_count);
-    for (const msi_tablet *at = first; at < table->tablets + table->tablet_count; at++) {
-        if (!msi_tablet_overlaps(at, read->start, read->end)) {
-            break;
-        }
-        ms_str start = later_start(read->start, at->start);
-        ms_str end = earlier_end(read->end, at->end);
-        msi_token piece = *place;
-        piece.home = at->id;
-        enter_next(table, &piece, start, end, 0);
-        add_piece(&c, start, end, &piece, make_range(start, end, c.arena));
+        start = tablet->end;
     }
 }
 
@@ -316,13 +273,10 @@ static ms_bt_code open_at_time(msi_change_read *read, const msi_table *table, in
         since = table->stream_micros;
     }
     MS_BT_TRY(check_age(table, since, bt));
-    msi_token *place = &read->place;
-    *place = (msi_token){.table = table->id, .position.micros = since - 1, .since_micros = since};
-    place->home = find_exact(table, read->start, read->end);
-    if (place->home != 0) {
-        enter_next(table, place, read->start, read->end, 0);
-    } else {
-        open_loose(read, table, place);
+    const msi_tablet *home = tablet_behind(table, since, read->start);
+    read->place = enter_tablet(table, home, since);
+    if (!msi_tablet_contains(home, read->start, read->end)) {
+        open_in_pieces(read, table, since);
     }
     return MS_BT_OK;
 }
@@ -368,10 +322,11 @@ static ms_bt_code check_token(const msi_table *table, const ms_bt_change_token *
         wrong = "is no token";
     } else if (place_out->table != table->id) {
         wrong = "is of another table";
-    } else if (place_out->home == 0 || place_out->home >= table->next_tablet_id) {
+    } else if (place_out->position.tablet == 0 ||
+               place_out->position.tablet >= table->next_tablet_id) {
         wrong = "is of no tablet of the table";
     } else {
-        home = msi_table_tablet_by_id(table, place_out->home);
+        home = msi_table_tablet_by_id(table, place_out->position.tablet);
         if (home != NULL &&
             !msi_tablet_contains(home, token->partition.start.key, token->partition.end.key)) {
             wrong = "is of another partition";
@@ -383,15 +338,12 @@ static ms_bt_code check_token(const msi_table *table, const ms_bt_change_token *
                                 "Error in field 'continuation_tokens' : \"%s\" %s",
                                 ms_bt_bytes_text(token->token, text, sizeof(text)), wrong);
     }
-    int64_t oldest = is_home(place_out) ? place_out->position.micros : place_out->since_micros - 1;
-    return check_age(table, home != NULL ? oldest : 0, bt);
+    return check_age(table, home != NULL ? place_out->position.micros : 0, bt);
 }
 
-static bool is_same_place(const msi_token *a, const msi_token *b)
+static bool is_same_place(const msi_log_position *a, const msi_log_position *b)
 {
-    return a->home == b->home && a->position.tablet == b->position.tablet &&
-           a->position.micros == b->position.micros &&
-           a->position.sequence == b->position.sequence && a->since_micros == b->since_micros;
+    return a->tablet == b->tablet && a->micros == b->micros && a->sequence == b->sequence;
 }
 
 /* Tokens of different places are given back, each for a reader of its own. */
@@ -404,7 +356,7 @@ static ms_bt_code open_at_tokens(msi_change_read *read, const msi_table *table, 
     bool is_one = true;
     for (size_t i = 0; i < count; i++) {
         MS_BT_TRY(check_token(table, &sorted[i], &places[i], bt));
-        is_one = is_one && is_same_place(&places[i], &places[0]);
+        is_one = is_one && is_same_place(&places[i].position, &places[0].position);
     }
     read->place = places[0];
     if (is_one) {
@@ -482,7 +434,7 @@ static ms_rc add_record(look *l, const msi_log_position *position, ms_str value,
     change->commit_micros = position->micros;
     change->tiebreaker = (int32_t)(position->sequence & INT32_MAX);
     change->token = token_text(&l->read->place, &l->page->arena);
-    change->low_watermark_micros = low_watermark(&l->read->place);
+    change->low_watermark_micros = position->micros;
     l->page->bytes += value.bytes;
     return MS_OK;
 }
@@ -563,30 +515,24 @@ static bool close_at_home(look *l, const msi_tablet *home)
     return has_ended;
 }
 
-/* Goes through the tablets from the place on. */
-static ms_rc walk(look *l, look_result *result_out, ms_status *st)
+/* Reads the log of the home, and says so when that has ended. */
+static ms_rc read_home(look *l, look_result *result_out, ms_status *st)
 {
-    msi_change_read *read = l->read;
+    const msi_change_read *read = l->read;
+    const msi_tablet *home = msi_table_tablet_by_id(l->table, read->place.position.tablet);
+    bool is_over = false;
     *result_out = LOOK_PAGE;
-    for (;;) {
-        uint32_t id = read->place.position.tablet;
-        const msi_tablet *tablet = msi_table_tablet_by_id(l->table, id);
-        if (tablet != NULL) {
-            bool is_done = false;
-            MS_TRY(read_tablet(l, limit_of(l, tablet), &is_done, st));
-            if (!is_done) {
-                return MS_OK;
-            }
-        }
-        bool is_safe = tablet == NULL || tablet->end_micros <= l->safe_micros;
-        if (is_home(&read->place) || !is_safe) {
-            /* A page ends with the close, or has something, or there was nothing. */
-            bool is_over = tablet != NULL && is_home(&read->place) && close_at_home(l, tablet);
-            *result_out = is_over || l->page->change_count > 0 ? LOOK_PAGE : LOOK_NOTHING;
+    if (home != NULL) {
+        bool is_done = false;
+        MS_TRY(read_tablet(l, limit_of(l, home), &is_done, st));
+        if (!is_done) {
             return MS_OK;
         }
-        enter_next(l->table, &read->place, read->start, read->end, id);
+        is_over = close_at_home(l, home);
     }
+    /* A page ends with the close, or has something, or there was nothing. */
+    *result_out = is_over || l->page->change_count > 0 ? LOOK_PAGE : LOOK_NOTHING;
+    return MS_OK;
 }
 
 static look_result look_at_log(look *l, const msi_schema *schema, ms_bt_status *bt)
@@ -599,12 +545,12 @@ static look_result look_at_log(look *l, const msi_schema *schema, ms_bt_status *
         return LOOK_PAGE;
     }
     if (check_table(read, schema, &l->table, bt) != MS_BT_OK ||
-        check_age(l->table, low_watermark(&read->place), bt) != MS_BT_OK) {
+        check_age(l->table, read->place.position.micros, bt) != MS_BT_OK) {
         return LOOK_FAILED;
     }
     ms_status st = {0};
     look_result result = LOOK_NOTHING;
-    if (walk(l, &result, &st) != MS_OK) {
+    if (read_home(l, &result, &st) != MS_OK) {
         ms_bt_status_from(bt, st.code == MS_CORRUPT_DATA ? MS_BT_DATA_LOSS : MS_BT_INTERNAL, &st);
         return LOOK_FAILED;
     }
@@ -712,10 +658,8 @@ static wait_result begin_wait(msi_change_read *read)
     wait_result result = WAIT_WAITS;
     int64_t due_ns = due_of(read);
     ms_mutex_lock(&waiting->mutex);
-    /* On the way home it waits for a tablet to end, of which the whole table is told; what it must
-     * hear of while it looks, in this fill and the next, are commits at home. */
     read->table = read->place.table;
-    read->home = read->place.home;
+    read->home = read->place.position.tablet;
     read->due_ns = due_ns;
     if (read->is_canceled) {
         result = WAIT_CANCELED;

@@ -137,9 +137,8 @@ const msi_tablet *msi_table_tablet(const msi_table *table, ms_str row);
 /* The tablet of this incarnation, living or not; NULL when it was never there or is forgotten. */
 const msi_tablet *msi_table_tablet_by_id(const msi_table *table, uint32_t id);
 
-/* Do a tablet and [start, end) have a key in common; is the range the tablet, or within it? */
+/* Do a tablet and [start, end) have a key in common; is the range within it? */
 bool msi_tablet_overlaps(const msi_tablet *tablet, ms_str start, ms_str end);
-bool msi_tablet_equals(const msi_tablet *tablet, ms_str start, ms_str end);
 bool msi_tablet_contains(const msi_tablet *tablet, ms_str start, ms_str end);
 
 /* The tablets of a new table that is cut at these keys, in any order; sorted and each once. */

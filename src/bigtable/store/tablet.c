@@ -56,11 +56,6 @@ bool msi_tablet_overlaps(const msi_tablet *tablet, ms_str start, ms_str end)
     return !is_end_before(tablet->end, start) && !is_end_before(end, tablet->start);
 }
 
-bool msi_tablet_equals(const msi_tablet *tablet, ms_str start, ms_str end)
-{
-    return ms_str_equals(tablet->start, start) && ms_str_equals(tablet->end, end);
-}
-
 bool msi_tablet_contains(const msi_tablet *tablet, ms_str start, ms_str end)
 {
     return ms_str_compare(tablet->start, start) <= 0 &&

@@ -20,6 +20,7 @@
 #define ENTRIES_MAX 6
 #define STREAMS_MAX 64
 #define KEY_BYTES 8
+#define LATE_ONE_IN 300 /* rounds of looking at all streams */
 
 typedef struct audit audit;
 
@@ -32,12 +33,14 @@ typedef struct writer {
     int batches; /* in this round */
 } writer;
 
-/* A partition that is followed: open, or waiting for the tokens of all its parts. */
+/* A partition that is followed: open, waiting for the tokens of all its parts, or one of the first
+ * whose turn to be opened has not come. */
 typedef struct followed {
     ms_bt_range partition;
     ms_bt_change_token tokens[STREAMS_MAX];
     size_t token_count;
     ms_bt_change_read *read; /* NULL: it waits */
+    bool is_late;            /* for its turn */
 } followed;
 
 struct audit {
@@ -50,7 +53,8 @@ struct audit {
     ms_env_random surgeon_random; /* for the thread of this round, which takes a copy */
     _Atomic int writers_left;
     _Atomic uint64_t increments[COUNTERS];
-    ms_arena arena; /* of tokens and bounds */
+    ms_arena arena;       /* of tokens and bounds */
+    int64_t start_micros; /* of the first partitions */
     followed list[STREAMS_MAX];
     size_t count;
     uint64_t seen[WRITERS][ROWS];
@@ -73,9 +77,9 @@ static void caller_init(caller *c)
 }
 
 /* "b03w1": letters first, so that splits by letters cut everybody's rows. */
-static ms_str row_key(int writer, int row, char to[KEY_BYTES])
+static ms_str row_key(int of_writer, int row, char to[KEY_BYTES])
 {
-    snprintf(to, KEY_BYTES, "%c%02dw%d", 'a' + row % 8, row, writer);
+    snprintf(to, KEY_BYTES, "%c%02dw%d", 'a' + row % 8, row, of_writer);
     return ms_str_cstr(to);
 }
 
@@ -240,15 +244,16 @@ static void wake_audit(void *arg)
     (void)arg;
 }
 
-static void open_followed(audit *a, followed *at, int64_t start_micros)
+static void open_followed(audit *a, followed *at)
 {
+    at->is_late = false;
     /* Some have no heartbeats, which would cover up that they were not woken by a commit. */
     int64_t heartbeat_ms = ms_env_random_below(&a->random, 2) == 0 ? 5 : INT64_MAX;
     ms_bt_change_options options = {.table = a->f.table,
                                     .partition = at->partition,
                                     .tokens = at->tokens,
                                     .token_count = at->token_count,
-                                    .start_micros = start_micros,
+                                    .start_micros = a->start_micros,
                                     .heartbeat_ms = heartbeat_ms,
                                     .page_bytes_max = 200};
     at->read = ms_bt_client_read_changes(a->f.client, &options, &a->f.mailbox, wake_audit, NULL);
@@ -277,7 +282,8 @@ static bool is_tiled(const followed *at)
 static followed *find_waiting(audit *a, const ms_bt_range *partition)
 {
     for (size_t i = 0; i < a->count; i++) {
-        if (a->list[i].read == NULL && ms_bt_range_equals(&a->list[i].partition, partition)) {
+        if (a->list[i].read == NULL && !a->list[i].is_late &&
+            ms_bt_range_equals(&a->list[i].partition, partition)) {
             return &a->list[i];
         }
     }
@@ -299,7 +305,7 @@ static void follow_close(audit *a, const ms_bt_change *change)
         token->partition = copy_range(&a->arena, &change->tokens[i].partition);
         token->token = ms_arena_copy_str(&a->arena, change->tokens[i].token);
         if (is_tiled(next)) {
-            open_followed(a, next, 0);
+            open_followed(a, next);
         }
     }
 }
@@ -373,6 +379,9 @@ static void follow_all(audit *a)
 {
     bool any = false;
     for (size_t i = 0; i < a->count; i++) {
+        if (a->list[i].is_late && ms_env_random_below(&a->random, LATE_ONE_IN) == 0) {
+            open_followed(a, &a->list[i]);
+        }
         any = follow_one(a, i) || any;
     }
     if (!any && ms_mailbox_deliver(&a->f.mailbox, 64) == 0) {
@@ -380,8 +389,8 @@ static void follow_all(audit *a)
     }
 }
 
-/* Partitions as they are now, from a time on. */
-static void follow_from(audit *a, int64_t start_micros)
+/* Partitions as they are now, from the start on; opened by and by, while they become others. */
+static void follow_first(audit *a)
 {
     ms_bt_partitions call;
     ms_bt_partitions_init(&call, &a->f.mailbox, done_nothing, NULL);
@@ -390,8 +399,7 @@ static void follow_from(audit *a, int64_t start_micros)
     ms_bt_call_wait(&call.call, &a->f.parker);
     assert_bt(&call.call.status, MS_BT_OK);
     for (size_t i = 0; i < call.partition_count; i++) {
-        followed *at = find_waiting(a, &call.partitions[i]);
-        open_followed(a, at, start_micros);
+        find_waiting(a, &call.partitions[i])->is_late = true;
     }
     ms_bt_partitions_release(&call);
 }
@@ -407,11 +415,12 @@ static void stop_following(audit *a)
 }
 
 /* After a restart: every stream behind what was seen of it, waiting ones go on waiting. */
-static void resume_following(audit *a, int64_t start_micros)
+static void resume_following(audit *a)
 {
     for (size_t i = 0; i < a->count; i++) {
-        if (a->list[i].token_count == 0 || is_tiled(&a->list[i])) {
-            open_followed(a, &a->list[i], start_micros);
+        followed *at = &a->list[i];
+        if (!at->is_late && (at->token_count == 0 || is_tiled(at))) {
+            open_followed(a, at);
         }
     }
 }
@@ -437,7 +446,10 @@ static void create_audited(audit *a)
     ms_arena_init(&arena, 0);
     ms_bt_family family = {.name = ms_str_lit("f"),
                            .gc_rule = ms_bt_gc_rule_max_versions(&arena, 1)};
+    ms_str splits[] = {ms_str_lit("b05"), ms_str_lit("d00"), ms_str_lit("f10")};
     ms_bt_table table = {.name = a->f.table,
+                         .splits = splits,
+                         .split_count = 3,
                          .families = &family,
                          .family_count = 1,
                          .change_retention_micros = DAY_MICROS};
@@ -505,8 +517,8 @@ static void join_threads(audit *a)
 static void every_commit_is_seen_once_and_in_order(void **state)
 {
     audit *a = *state;
-    int64_t start_micros = ms_env_wall_us();
-    follow_from(a, start_micros);
+    a->start_micros = ms_env_wall_us();
+    follow_first(a);
     for (int round = 0; round < a->rounds; round++) {
         start_threads(a);
         while (atomic_load(&a->writers_left) > 0) {
@@ -517,7 +529,7 @@ static void every_commit_is_seen_once_and_in_order(void **state)
         stop_following(a);
         fixture_close(&a->f);
         open_store(a);
-        resume_following(a, start_micros);
+        resume_following(a);
     }
     while (!has_seen_all(a)) {
         follow_all(a);
@@ -529,7 +541,7 @@ static void every_commit_is_seen_once_and_in_order(void **state)
     a->count = 0;
     memset(a->seen, 0, sizeof(a->seen));
     memset(a->seen_counters, 0, sizeof(a->seen_counters));
-    follow_from(a, start_micros);
+    follow_first(a);
     while (!has_seen_all(a)) {
         follow_all(a);
     }

@@ -11,7 +11,6 @@
 #include "base/limits.h"
 
 #define TABLE 1
-#define PARENT 3
 #define HOME 5
 
 typedef struct fixture {
@@ -76,7 +75,7 @@ static void begin_fill(fixture *f, uint32_t tablet)
     msi_change_fill(&f->store.transport, &f->attempt);
     take_job(f);
     f->read->is_open = true;
-    f->read->place = (msi_token){.table = TABLE, .home = HOME, .position.tablet = tablet};
+    f->read->place = (msi_token){.table = TABLE, .position.tablet = tablet};
 }
 
 static void end_fill(fixture *f)
@@ -114,7 +113,7 @@ static void a_waiting_reader_is_woken_by_its_tablet_alone(void **state)
 static void a_change_of_the_table_wakes_all_of_it(void **state)
 {
     fixture *f = *state;
-    begin_fill(f, PARENT);
+    begin_fill(f, HOME);
     assert_int_equal(begin_wait(f->read), WAIT_WAITS);
     publish(f, TABLE, 0);
     assert_int_equal(f->read->state, FILL_RUNNING);
@@ -133,21 +132,6 @@ static void a_commit_during_a_look_makes_the_reader_look_again(void **state)
     /* Now it is known. */
     publish(f, TABLE + 1, 1);
     assert_int_equal(begin_wait(f->read), WAIT_WAITS);
-    end_fill(f);
-}
-
-/* It waited in a tablet that its rows were in before, was woken by the end of that and has gone on
- * to its home; the next fill looks there, and a commit there must not be overheard. */
-static void a_reader_that_has_come_home_hears_of_commits_there(void **state)
-{
-    fixture *f = *state;
-    begin_fill(f, PARENT);
-    assert_int_equal(begin_wait(f->read), WAIT_WAITS);
-    publish(f, TABLE, 0);
-    end_fill(f);
-    begin_fill(f, HOME);
-    publish(f, TABLE, HOME);
-    assert_int_equal(begin_wait(f->read), WAIT_AGAIN);
     end_fill(f);
 }
 
@@ -214,7 +198,6 @@ int main(void)
         TEST(a_waiting_reader_is_woken_by_its_tablet_alone),
         TEST(a_change_of_the_table_wakes_all_of_it),
         TEST(a_commit_during_a_look_makes_the_reader_look_again),
-        TEST(a_reader_that_has_come_home_hears_of_commits_there),
         TEST(a_reader_whose_time_has_come_waits_for_that_time_to_be_safe),
         TEST(a_store_without_writes_wakes_who_waits_for_a_time),
         TEST(maintenance_is_told_of_a_reader_that_is_due_earlier),
