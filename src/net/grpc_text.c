@@ -101,7 +101,9 @@ size_t msi_grpc_percent_encode(ms_str text, char *out)
     size_t at = 0;
     for (size_t i = 0; i < text.bytes; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
-        if (c >= 0x20 && c <= 0x7e && c != '%') {
+        /* A value of HTTP/2 has no blank at its ends. */
+        bool is_at_end = i == 0 || i == text.bytes - 1;
+        if (c >= (is_at_end ? 0x21 : 0x20) && c <= 0x7e && c != '%') {
             out[at++] = (char)c;
         } else {
             out[at++] = '%';

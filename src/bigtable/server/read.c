@@ -187,6 +187,13 @@ static void read_rows(msi_call *call, ms_str message)
     rows_call *handler = (rows_call *)(void *)call;
     ms_buf_init(&handler->last_key, MS_BT_LIMIT_ROW_KEY_BYTES);
     ms_bt_read_options options = {.page_rows_max = PAGE_ROWS, .page_bytes_max = PAGE_BYTES};
+    if (message.bytes > MS_BT_LIMIT_READ_BYTES) {
+        ms_bt_status bt = {0};
+        ms_bt_status_set(&bt, MS_BT_INVALID_ARGUMENT, "Request exceeds maximum size of %u bytes",
+                         MS_BT_LIMIT_READ_BYTES);
+        msi_call_finish(call, &bt);
+        return;
+    }
     ms_pb_read_rows_request *in = msi_call_request(call, read_rows_request, message);
     if (in == NULL ||
         !msi_call_table_name(call, in->table_name,

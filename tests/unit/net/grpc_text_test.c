@@ -109,6 +109,21 @@ static void messages_survive_percent(void **state)
     }
 }
 
+/* HTTP/2 forbids blanks at the ends of a value: the stream would be reset, and the status lost. */
+static void blanks_at_the_ends_of_a_message_are_percent(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"but found ", "but found%20"},
+                                           {" x y", "%20x y"},
+                                           {"  x  ", "%20 x %20"},
+                                           {" ", "%20"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char out[32];
+        ms_str encoded = {out, msi_grpc_percent_encode(ms_str_cstr(cases[i][0]), out)};
+        assert_str_equal(encoded, cases[i][1]);
+    }
+}
+
 static void broken_percent_is_left_as_it_is(void **state)
 {
     (void)state;
@@ -194,6 +209,7 @@ int main(void)
         cmocka_unit_test(timeouts_are_written_exactly_where_they_can_be),
         cmocka_unit_test(a_written_timeout_is_never_shorter),
         cmocka_unit_test(messages_survive_percent),
+        cmocka_unit_test(blanks_at_the_ends_of_a_message_are_percent),
         cmocka_unit_test(broken_percent_is_left_as_it_is),
         cmocka_unit_test(bytes_survive_base64),
         cmocka_unit_test(what_is_not_base64_is_refused),
