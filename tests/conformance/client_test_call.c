@@ -5,6 +5,8 @@
  */
 #include "client_testing.h"
 
+#include "net/raw.h"
+
 #define PARAMS "table_name=projects%2Fp%2Finstances%2Fi%2Ftables%2Ft&app_profile_id="
 
 /* One call of each kind that reads and writes a row. */
@@ -302,6 +304,89 @@ static void samples_of_an_attempt_that_failed_are_forgotten(void **state)
     rig_close(&it);
 }
 
+/* A server that has not begun. */
+
+/* Three calls that are not repeated, of which the test makes one. */
+typedef struct once_calls {
+    ms_bt_check_and_mutate check;
+    ms_bt_read_modify_write modify;
+    write_call write; /* with a time of the server's */
+    ms_bt_call *calls[3];
+} once_calls;
+
+static void once_init(rig *it, once_calls *once)
+{
+    ms_bt_check_and_mutate_init(&once->check, &it->mailbox, done_nothing, NULL);
+    ms_bt_read_modify_write_init(&once->modify, &it->mailbox, done_nothing, NULL);
+    write_init(it, &once->write, "@r");
+    once->check.table = once->modify.table = &table;
+    once->check.row_key = once->modify.row_key = ms_str_lit("r");
+    once->modify.rules = &append_rule;
+    once->modify.rule_count = 1;
+    once->write.call.is_single = true;
+    once->calls[0] = &once->check.call;
+    once->calls[1] = &once->modify.call;
+    once->calls[2] = &once->write.call.call;
+}
+
+static void once_release(once_calls *once)
+{
+    ms_bt_check_and_mutate_release(&once->check);
+    ms_bt_read_modify_write_release(&once->modify);
+    write_release(&once->write);
+}
+
+static void once_submit(rig *it, once_calls *once, int which)
+{
+    if (which == 0) {
+        ms_bt_client_check_and_mutate(it->client, &once->check);
+    } else if (which == 1) {
+        ms_bt_client_read_modify_write(it->client, &once->modify);
+    } else {
+        ms_bt_client_mutate_rows(it->client, &once->write.call);
+    }
+}
+
+/* Whatever a call does, one that the server refused to begin may be begun once more: the channel
+ * does so once, the client from then on. A failure behind that is final as ever. */
+static void what_the_server_did_not_begin_is_repeated(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    for (int i = 0; i < 3 * 2; i++) {
+        bool is_refused_only = i < 3;
+        char target[32];
+        uint16_t port = 0;
+        int listen_fd = raw_listen(&port);
+        snprintf(target, sizeof(target), "127.0.0.1:%u", (unsigned)port);
+        rig it;
+        once_calls once;
+        rig_init(&it);
+        rig_connect(&it, ms_str_cstr(target), false);
+        once_init(&it, &once);
+        once_submit(&it, &once, i % 3);
+        raw_accept(&peer, listen_fd);
+        raw_serve(&peer);
+        for (int stream = 1; stream <= 5; stream += 2) {
+            assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+            assert_int_equal(peer.stream, stream);
+            if (stream < 5) {
+                raw_frame(&peer, NGHTTP2_RST_STREAM, 0, stream, "\0\0\0\x07", 4);
+            }
+        }
+        raw_headers(&peer, RAW_END_BOTH, 5,
+                    is_refused_only ? ":status=200;content-type=application/grpc;grpc-status=0;"
+                                    : ":status=200;content-type=application/grpc;grpc-status=14;");
+        ms_bt_call_wait(once.calls[i % 3], &it.parker);
+        assert_int_equal(once.calls[i % 3]->status.code,
+                         is_refused_only ? MS_BT_OK : MS_BT_UNAVAILABLE);
+        once_release(&once);
+        raw_close(&peer);
+        close(listen_fd);
+        rig_close(&it);
+    }
+}
+
 /* Giving up. */
 
 /* The server may have carried it out, so it is not sent over the next connection. */
@@ -442,6 +527,29 @@ static void calls_in_flight_can_be_given_up(void **state)
     rig_close(&it);
 }
 
+/* Nobody is Millstream who has not said so, and who has said it once is it, whatever comes. */
+static void a_server_that_names_itself_is_known(void **state)
+{
+    (void)state;
+    rig it;
+    rig_init(&it);
+    mock_answer script[] = {
+        {.messages = {{"", 0}}},
+        {.code = MS_BT_ABORTED},
+        {.code = MS_BT_ABORTED,
+         .trailers = {{ms_str_lit("x-millstream-version"), ms_str_lit("0.1.0")}}},
+        {.code = MS_BT_ABORTED},
+    };
+    rig_open(&it, script, 4);
+    assert_false(ms_bt_client_is_millstream(it.client));
+    static const bool expected[] = {false, false, true, true};
+    for (size_t i = 0; i < 4; i++) {
+        (void)call_check(&it, 0, ms_str_lit(""));
+        assert_int_equal(ms_bt_client_is_millstream(it.client), expected[i]);
+    }
+    rig_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,10 +561,12 @@ int main(void)
         cmocka_unit_test(samples_carry_their_headers_and_ask_for_the_table_only),
         cmocka_unit_test(samples_need_not_end_with_the_empty_key),
         cmocka_unit_test(samples_of_an_attempt_that_failed_are_forgotten),
+        cmocka_unit_test(what_the_server_did_not_begin_is_repeated),
         cmocka_unit_test(a_call_on_a_row_fails_with_its_connection),
         cmocka_unit_test(samples_at_the_same_time_get_each_its_own_answer),
         cmocka_unit_test(calls_on_a_row_at_the_same_time_get_each_its_own_answer),
         cmocka_unit_test(calls_in_flight_can_be_given_up),
+        cmocka_unit_test(a_server_that_names_itself_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,16 +49,21 @@ static inline void rig_init(rig *it)
     ms_mailbox_init(&it->mailbox, &it->parker);
 }
 
+/* Without a scripted server: the target is the test's. */
+static inline void rig_connect(rig *it, ms_str target, bool all_features)
+{
+    ms_status st = {0};
+    assert_ok(ms_loop_create("client", &it->loop, &st));
+    ms_bt_grpc_options options = {.loop = it->loop, .target = target, .all_features = all_features};
+    assert_ok(ms_bt_grpc_create(&options, &it->transport, &st));
+    it->client = ms_bt_client_create(it->transport, NULL);
+}
+
 static inline void rig_open_with(rig *it, const mock_answer *script, size_t count,
                                  bool all_features)
 {
-    ms_status st = {0};
     it->server = mock_create(script, count);
-    assert_ok(ms_loop_create("client", &it->loop, &st));
-    ms_bt_grpc_options options = {
-        .loop = it->loop, .target = mock_target(it->server), .all_features = all_features};
-    assert_ok(ms_bt_grpc_create(&options, &it->transport, &st));
-    it->client = ms_bt_client_create(it->transport, NULL);
+    rig_connect(it, mock_target(it->server), all_features);
 }
 
 static inline void rig_open(rig *it, const mock_answer *script, size_t count)

@@ -16,7 +16,8 @@
  * What is repeated: reads, sampling, and writes whose mutations give the same result twice, after
  * UNAVAILABLE, DEADLINE_EXCEEDED and ABORTED (reads), until the attempts, the time of the call or
  * the patience that the server asks for (RetryInfo) run out. What is never repeated: calls on a
- * single row that read and write, and SetCells with the server's timestamp.
+ * single row that read and write, SetCells with the server's timestamp, and what changes tables;
+ * unless no server has begun with the call, because none was reached or it refused the stream.
  *
  * Ownership: what options point to is borrowed for the call, but for tls, credentials and loop,
  * which outlive the transport. Thread: create and destroy any but the loop's; as a transport, any.

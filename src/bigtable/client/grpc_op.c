@@ -198,6 +198,7 @@ static void on_done(ms_grpc_call *call, const ms_grpc_result *result, void *arg)
         if (result->code != MS_GRPC_OK) {
             ms_bt_status_set_text(&op->status, (ms_bt_code)result->code, result->message);
         }
+        op->retry.is_unprocessed = result->is_unprocessed;
         read_details(op, result->details);
         keep_cookies(op, result->trailers);
     }

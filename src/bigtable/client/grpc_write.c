@@ -98,12 +98,15 @@ static ms_bt_code message(msi_op *op, ms_str bytes, ms_bt_status *bt)
     return MS_BT_OK;
 }
 
-/* What failed with the whole request is also repeated where the server says when to come back. */
+/* What failed with the whole request is also repeated where the server says when to come back; and
+ * what must not be done twice, where nothing was begun with the request. */
 static bool may_repeat(const msi_op *op, const entry_state *entry)
 {
     bool is_asked_back = !entry->is_answered && op->retry_delay_ns >= 0;
-    return !entry->is_once &&
-           (is_asked_back || msi_retry_is_retryable(&op->class_of->policy, entry->code));
+    if (entry->is_once) {
+        return !entry->is_answered && msi_retry_is_unbegun(&op->retry, entry->code);
+    }
+    return is_asked_back || msi_retry_is_retryable(&op->class_of->policy, entry->code);
 }
 
 /* Gives each entry its outcome and keeps those to send again. */

@@ -24,6 +24,7 @@ void msi_retry_init(msi_retry *retry, const msi_retry_policy *policy, int64_t ti
 int64_t msi_retry_begin(msi_retry *retry, int64_t now_ns)
 {
     retry->attempts++;
+    retry->is_unprocessed = false;
     int64_t attempt_ns = retry->policy->attempt_ns;
     int64_t deadline_ns = retry->deadline_ns;
     if (attempt_ns > 0 && now_ns < INT64_MAX - attempt_ns && now_ns + attempt_ns < deadline_ns) {
@@ -59,7 +60,11 @@ bool msi_retry_again(msi_retry *retry, ms_bt_code code, int64_t delay_ns, int64_
     *wait_ns_out = 0;
     /* A server that says when to come back wants to be asked again, whatever the code. */
     bool may_repeat = msi_retry_is_retryable(retry->policy, code) || delay_ns >= 0;
-    if (!may_repeat || retry->attempts >= retry->policy->attempts_max) {
+    uint32_t attempts_max = retry->policy->attempts_max;
+    if (msi_retry_is_unbegun(retry, code) && attempts_max < MSI_RETRY_UNBEGUN_MAX) {
+        attempts_max = MSI_RETRY_UNBEGUN_MAX;
+    }
+    if (!may_repeat || retry->attempts >= attempts_max) {
         return false;
     }
     int64_t wait_ns = delay_ns >= 0 ? delay_ns : backoff_ns(retry);

@@ -11,6 +11,9 @@
 #include "base/env.h"
 #include "bigtable/model/status.h"
 
+/* Attempts of an operation that is not repeated, as long as no server has begun with any. */
+#define MSI_RETRY_UNBEGUN_MAX 10u
+
 /* The values that Google's Java client has. */
 #define MSI_RETRY_INITIAL_NS INT64_C(10000000)
 #define MSI_RETRY_MAX_NS INT64_C(60000000000)
@@ -25,6 +28,8 @@ typedef struct msi_retry_policy {
 typedef struct msi_retry {
     const msi_retry_policy *policy;
     uint32_t attempts;   /* begun since the last progress */
+    bool is_unprocessed; /* the last attempt failed, and the server has certainly not begun with it:
+                          * set behind it by whoever is told, until the next begins */
     int64_t deadline_ns; /* of all attempts; INT64_MAX: none */
     ms_env_random random;
 } msi_retry;
@@ -48,5 +53,11 @@ bool msi_retry_again(msi_retry *retry, ms_bt_code code, int64_t delay_ns, int64_
 
 /* May a request be repeated after this code at all? */
 bool msi_retry_is_retryable(const msi_retry_policy *policy, ms_bt_code code);
+
+/* May also a request be repeated that must not be carried out twice? */
+static inline bool msi_retry_is_unbegun(const msi_retry *retry, ms_bt_code code)
+{
+    return retry->is_unprocessed && code == MS_BT_UNAVAILABLE;
+}
 
 #endif

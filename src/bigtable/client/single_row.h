@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls that read and write one row in one step, and PingAndWarm. The service never repeats them by
- * itself, and neither does the client: after UNAVAILABLE or DEADLINE_EXCEEDED the outcome is
- * unknown. Both need an app profile that allows transactions.
+ * itself, and neither does the client once a server has begun with one: after UNAVAILABLE or
+ * DEADLINE_EXCEEDED the outcome is unknown. Both need an app profile that allows transactions.
  *
  * Life, ownership and thread as for all calls: client/client.h.
  */

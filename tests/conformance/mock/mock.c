@@ -261,6 +261,9 @@ mock *mock_create(const mock_answer *script, size_t count)
 
 void mock_destroy(mock *server)
 {
+    if (server == NULL) {
+        return;
+    }
     ms_grpc_server_destroy(server->server, 0);
     ms_loop_destroy(server->loop);
     ms_arena_release(&server->arena);

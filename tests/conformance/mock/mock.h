@@ -53,6 +53,8 @@ typedef struct mock mock;
 
 /* Listens on a free port of this machine. */
 mock *mock_create(const mock_answer *script, size_t count);
+
+/* Takes NULL. */
 void mock_destroy(mock *server);
 
 /* "127.0.0.1:40312" */

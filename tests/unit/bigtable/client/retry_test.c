@@ -93,6 +93,30 @@ static void an_attempt_ends_before_the_whole(void **state)
     assert_int_equal(msi_retry_begin(&retry, 5 * SECOND), 0);
 }
 
+static void what_no_server_has_begun_is_repeated_whatever_it_does(void **state)
+{
+    (void)state;
+    msi_retry retry;
+    int64_t wait_ns = 0;
+    msi_retry_init(&retry, &once, 0, 0, 1);
+    for (uint32_t i = 1; i < MSI_RETRY_UNBEGUN_MAX; i++) {
+        (void)msi_retry_begin(&retry, 0);
+        retry.is_unprocessed = true;
+        assert_true(msi_retry_again(&retry, MS_BT_UNAVAILABLE, -1, 0, &wait_ns));
+    }
+    (void)msi_retry_begin(&retry, 0);
+    retry.is_unprocessed = true;
+    assert_false(msi_retry_again(&retry, MS_BT_UNAVAILABLE, -1, 0, &wait_ns));
+    /* The next attempt may be one that was begun, and other failures do not pass. */
+    msi_retry_init(&retry, &once, 0, 0, 1);
+    (void)msi_retry_begin(&retry, 0);
+    retry.is_unprocessed = true;
+    assert_false(msi_retry_again(&retry, MS_BT_UNAUTHENTICATED, -1, 0, &wait_ns));
+    assert_true(msi_retry_again(&retry, MS_BT_UNAVAILABLE, -1, 0, &wait_ns));
+    (void)msi_retry_begin(&retry, 0);
+    assert_false(msi_retry_again(&retry, MS_BT_UNAVAILABLE, -1, 0, &wait_ns));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +125,7 @@ int main(void)
         cmocka_unit_test(attempts_are_counted_from_the_last_progress),
         cmocka_unit_test(the_server_says_when_but_the_deadline_wins),
         cmocka_unit_test(an_attempt_ends_before_the_whole),
+        cmocka_unit_test(what_no_server_has_begun_is_repeated_whatever_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
