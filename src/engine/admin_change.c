@@ -2,7 +2,6 @@
 /*
  * include/millstream/bigtable.h: admin commands that change something.
  */
-/* tidy: no-unit-test: the tests of the command line run it on the embedded store and a server */
 #include "engine/admin.h"
 
 #include "millstream/bigtable.h"
@@ -73,21 +72,39 @@ static ms_rc change_init(table_change *change, ms_session *session, ms_str path,
     return rc;
 }
 
-/* Carries the call out, tells a failure as "could not <what> table ...", and releases. */
+/* A failure as "could not <what> table ..."; of what no other Bigtable has, as that. */
+static ms_rc report(const table_change *change, const char *what, ms_status *st)
+{
+    const ms_bt_call *call = &change->call.call;
+    ms_str table = change->call.name.table;
+    if (call->status.code == MS_BT_ALREADY_EXISTS && call->kind == MS_BT_CALL_CREATE_TABLE) {
+        return ms_status_set(st, MS_DUPLICATE_TABLE, ms_span_none, "table \"%.*s\" exists already",
+                             MS_STR_ARG(table));
+    }
+    bool is_ours = call->kind == MS_BT_CALL_SPLIT_TABLET ||
+                   call->kind == MS_BT_CALL_MERGE_TABLETS ||
+                   call->kind == MS_BT_CALL_COLLECT_GARBAGE;
+    if (is_ours && call->status.code == MS_BT_UNIMPLEMENTED &&
+        !ms_bt_client_is_millstream(change->admin.client)) {
+        ms_bt_status_report(&call->status, st,
+                            "could not %s table \"%.*s\": this Bigtable is not Millstream's", what,
+                            MS_STR_ARG(table));
+        return ms_status_hint(st, "Only the embedded Bigtable and millstream serve have this.");
+    }
+    return ms_bt_status_report(&call->status, st, "could not %s table \"%.*s\"", what,
+                               MS_STR_ARG(table));
+}
+
+/* Carries the call out and releases. */
 static ms_rc change_run(table_change *change,
                         void (*fn)(ms_bt_client *client, ms_bt_table_call *call), const char *what,
                         uint64_t *count_out, ms_status *st)
 {
-    const ms_bt_status *bt = &change->call.call.status;
     fn(change->admin.client, &change->call);
     ms_bt_call_wait(&change->call.call, &change->admin.parker);
     ms_rc rc = MS_OK;
-    if (bt->code == MS_BT_ALREADY_EXISTS && change->call.call.kind == MS_BT_CALL_CREATE_TABLE) {
-        rc = ms_status_set(st, MS_DUPLICATE_TABLE, ms_span_none, "table \"%.*s\" exists already",
-                           MS_STR_ARG(change->call.name.table));
-    } else if (!ms_bt_status_is_ok(bt)) {
-        rc = ms_bt_status_report(bt, st, "could not %s table \"%.*s\"", what,
-                                 MS_STR_ARG(change->call.name.table));
+    if (!ms_bt_status_is_ok(&change->call.call.status)) {
+        rc = report(change, what, st);
     } else if (count_out != NULL) {
         *count_out = change->call.count;
     }

@@ -150,6 +150,12 @@ static void row_sets_limits_and_directions_give_their_rows(void **state)
     }
 }
 
+static void our_own_store_and_server_are_known(void **state)
+{
+    fixture *f = *state; /* whose table was made by a call */
+    assert_true(ms_bt_client_is_millstream(f->client));
+}
+
 static void a_table_without_rows_gives_none(void **state)
 {
     char got[32];
@@ -407,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(row_sets_limits_and_directions_give_their_rows, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(our_own_store_and_server_are_known, setup, teardown),
         cmocka_unit_test_setup_teardown(a_table_without_rows_gives_none, setup, teardown),
         cmocka_unit_test_setup_teardown(samples_are_the_splits_of_an_empty_table, setup, teardown),
         cmocka_unit_test_setup_teardown(calls_at_the_same_time_get_each_its_own_answer, setup,

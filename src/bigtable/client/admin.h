@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Administration through the client: tables, families, tablets and app profiles. Splits, merges and
- * garbage collection on demand are Millstream's own: another service answers them UNIMPLEMENTED.
+ * garbage collection on demand are Millstream's own: another service answers them UNIMPLEMENTED,
+ * and ms_bt_client_is_millstream is false then.
  *
  * Life, ownership and thread as for all calls: client/client.h.
  */

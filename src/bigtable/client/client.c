@@ -60,6 +60,12 @@ const char *ms_bt_client_transport_name(const ms_bt_client *client)
     return client->transport->class->name;
 }
 
+bool ms_bt_client_is_millstream(const ms_bt_client *client)
+{
+    const ms_bt_transport *transport = client->transport;
+    return transport->class->is_millstream == NULL || transport->class->is_millstream(transport);
+}
+
 void msi_client_add_open(ms_bt_client *client)
 {
     ms_mutex_lock(&client->mutex);

@@ -75,6 +75,13 @@ void ms_bt_client_destroy(ms_bt_client *client);
 /* What the transport calls itself ("embedded"), for messages and EXPLAIN. */
 const char *ms_bt_client_transport_name(const ms_bt_client *client);
 
+/*
+ * Is it Millstream that answers: the embedded store, or a server that has named itself so in an
+ * answer? False before the first one. Whoever needs what no other Bigtable has looks here after a
+ * call, to tell a server that has no such thing from a call that was wrong.
+ */
+bool ms_bt_client_is_millstream(const ms_bt_client *client);
+
 /* Calls. */
 
 typedef enum ms_bt_call_kind {

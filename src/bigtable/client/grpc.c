@@ -89,8 +89,16 @@ static void cancel(ms_bt_transport *transport, ms_bt_call *call)
     msi_grpc_sweep((msi_grpc *)(void *)transport);
 }
 
+static bool is_millstream(const ms_bt_transport *transport)
+{
+    const msi_grpc *grpc = (const msi_grpc *)(const void *)transport;
+    /* Order relaxed: a fact of its own. */
+    return atomic_load_explicit(&grpc->is_millstream, memory_order_relaxed);
+}
+
 static const ms_bt_transport_class grpc_class = {
     .name = "grpc",
+    .is_millstream = is_millstream,
     .start = start,
     .cancel = cancel,
     .read_open = msi_grpc_read_open,
@@ -165,11 +173,4 @@ void ms_bt_grpc_destroy(ms_bt_transport *transport)
     msi_grpc *grpc = (msi_grpc *)(void *)transport;
     ms_loop_call(grpc->loop, close_channels, grpc);
     ms_mem_free(grpc);
-}
-
-bool ms_bt_grpc_is_millstream(const ms_bt_transport *transport)
-{
-    const msi_grpc *grpc = (const msi_grpc *)(const void *)transport;
-    /* Order relaxed: a fact of its own. */
-    return atomic_load_explicit(&grpc->is_millstream, memory_order_relaxed);
 }

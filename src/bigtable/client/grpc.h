@@ -53,8 +53,4 @@ ms_rc ms_bt_grpc_create(const ms_bt_grpc_options *options, struct ms_bt_transpor
 /* No client is left. Takes NULL. Blocks until the loop has let go of it. */
 void ms_bt_grpc_destroy(struct ms_bt_transport *transport);
 
-/* Has the other side named itself as Millstream, in an answer so far? Its tablets can be split, and
- * its change streams work without Cloud. */
-bool ms_bt_grpc_is_millstream(const struct ms_bt_transport *transport);
-
 #endif

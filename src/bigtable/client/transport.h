@@ -30,6 +30,8 @@ typedef struct ms_bt_change_attempt ms_bt_change_attempt;
 
 typedef struct ms_bt_transport_class {
     const char *name;
+    /* Has the other side named itself as Millstream, in an answer so far? NULL: it is our store. */
+    bool (*is_millstream)(const ms_bt_transport *transport);
     void (*start)(ms_bt_transport *transport, ms_bt_call *call);
     /* Says that ms_bt_call_is_canceled has become true of a call that is started or about to be;
      * it may be over already, but was not delivered. NULL: nobody needs to be told. */
