@@ -516,7 +516,7 @@ def _includes(source):
 
 def _resolve(tree, path, name):
     """The path in the tree that a quoted include means, or None."""
-    folders = ("src", "include", os.path.dirname(path), "tests/unit")
+    folders = ("src", "include", os.path.dirname(path), "tests/unit", "tests/conformance")
     for folder in folders:
         candidate = os.path.normpath(os.path.join(folder, name))
         if candidate in tree.paths:

@@ -22,7 +22,7 @@ typedef struct msi_admin {
 ms_rc msi_admin_init(msi_admin *a, ms_session *session, bool for_write, ms_status *st) MS_MUST_USE;
 void msi_admin_release(msi_admin *a);
 
-/* Splits and checks PROJECT/INSTANCE, with a third part of this name ("TABLE") unless it is NULL. */
+/* Splits and checks PROJECT/INSTANCE, with a third part of this name ("TABLE"); NULL: without. */
 ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out,
                      ms_status *st) MS_MUST_USE;
 
