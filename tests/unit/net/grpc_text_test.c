@@ -113,10 +113,8 @@ static void messages_survive_percent(void **state)
 static void blanks_at_the_ends_of_a_message_are_percent(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {{"but found ", "but found%20"},
-                                           {" x y", "%20x y"},
-                                           {"  x  ", "%20 x %20"},
-                                           {" ", "%20"}};
+    static const char *const cases[][2] = {
+        {"but found ", "but found%20"}, {" x y", "%20x y"}, {"  x  ", "%20 x %20"}, {" ", "%20"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char out[32];
         ms_str encoded = {out, msi_grpc_percent_encode(ms_str_cstr(cases[i][0]), out)};

@@ -173,10 +173,9 @@ static inline size_t raw_add_text(char *out, const char *text)
     return at + bytes;
 }
 
-/* fields: "name=value;name=value;", literal and never indexed. The flags say what follows. */
-static inline void raw_headers(raw_peer *peer, uint8_t flags, int32_t stream, const char *fields)
+/* fields: "name=value;name=value;", literal and never indexed. */
+static inline size_t raw_block(char block[RAW_BYTES_MAX], const char *fields)
 {
-    static char block[RAW_BYTES_MAX];
     static char text[RAW_BYTES_MAX];
     size_t at = 0;
     snprintf(text, sizeof(text), "%s", fields);
@@ -191,7 +190,15 @@ static inline void raw_headers(raw_peer *peer, uint8_t flags, int32_t stream, co
         at += raw_add_text(block + at, equals + 1);
         field = end + 1;
     }
-    raw_frame(peer, NGHTTP2_HEADERS, flags, stream, block, at);
+    return at;
+}
+
+/* A header block in one frame. The flags say what follows. */
+static inline void raw_headers(raw_peer *peer, uint8_t flags, int32_t stream, const char *fields)
+{
+    static char block[RAW_BYTES_MAX];
+    size_t bytes = raw_block(block, fields);
+    raw_frame(peer, NGHTTP2_HEADERS, flags, stream, block, bytes);
 }
 
 #define RAW_REQUEST(path)                                                                          \
