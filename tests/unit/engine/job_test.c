@@ -17,7 +17,9 @@ static void check_name(engine_host *h, const char *script_name, const char *sql,
     assert_str_equal(msi_job_name(script, statement, &arena), name);
     ms_status st = {0};
     ms_str got = {NULL, 0};
-    assert_ok(msi_job_dir(script, statement, &arena, &got, &st));
+    ms_lockfile *lock = NULL;
+    assert_ok(msi_job_dir(script, statement, &arena, &got, &lock, &st));
+    assert_null(lock); /* nothing is there to be locked */
     if (dir == NULL) {
         assert_int_equal(got.bytes, 0);
     } else {
@@ -160,6 +162,41 @@ static void a_job_can_be_resumed_when_it_left_a_checkpoint_under_a_name(void **s
     host_close(&h);
 }
 
+/* A script with two jobs, whose directories are there from a run before, is in the middle of them:
+ * what it saw must hold until it has started the second. */
+static void jobs_that_a_script_has_before_it_are_its_own(void **state)
+{
+    (void)state;
+    engine_host h;
+    engine_host other;
+    host_open(&h);
+    set(&h, "execution.checkpointing.interval", "10 s");
+    assert_sql(&h, TWO_INSERTS, "EXPR$0\n1\n");
+    ms_script *script = host_parse(&h, "script.sql", TWO_INSERTS);
+    ms_status st = {0};
+    for (uint32_t i = 1; i < 4; i++) {
+        /* Another process, or another session: the lock is the directory's. */
+        host_open(&other);
+        set(&other, "execution.checkpointing.interval", "10 s");
+        ms_session_set_resume(other.session, i == 1 ? MS_RESUME_FRESH : MS_RESUME_ASK);
+        assert_int_equal(host_sql(&other, TWO_INSERTS), i == 1 ? MS_OK : MS_JOB_RUNNING);
+        assert_int_equal(other.st.span.start, i == 1 ? 0 : strlen(TWO_INSERTS) - 25);
+        host_close(&other);
+        ms_execution *execution = NULL;
+        assert_ok(ms_script_execute(script, i, false, &execution, &st));
+        if (i != 2) {
+            assert_ok(ms_execution_wait(execution, -1, &st));
+        }
+        ms_execution_close(execution);
+    }
+    ms_script_close(script);
+    host_open(&other);
+    set(&other, "execution.checkpointing.interval", "10 s");
+    assert_sql(&other, TWO_INSERTS, "EXPR$0\n1\n");
+    host_close(&other);
+    host_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +205,7 @@ int main(void)
         scratch_test(only_what_jobs_wrote_is_forgotten),
         scratch_test(a_plain_run_without_checkpoints_makes_no_directory),
         scratch_test(a_job_can_be_resumed_when_it_left_a_checkpoint_under_a_name),
+        scratch_test(jobs_that_a_script_has_before_it_are_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
