@@ -15,6 +15,7 @@
 #include "bigtable/wire/row.h"
 #include "bigtable/wire/rpc_status.h"
 #include "bigtable/wire/schema.h"
+#include "bigtable/wire/time.h"
 #include "bigtable/wire/wire_random.h"
 
 #include <stdlib.h>
@@ -152,12 +153,34 @@ static void try_update_profile(const void *message)
     }
 }
 
+/* What is taken comes back. */
+static void try_tokens(const ms_pb_stream_continuation_tokens *tokens)
+{
+    for (size_t i = 0; i < tokens->n_tokens; i++) {
+        ms_bt_change_token token;
+        ms_bt_change_token back;
+        ms_bt_status_clear(&bt);
+        if (ms_wire_token_from_pb(tokens->tokens[i], &token, &bt) == MS_BT_OK) {
+            demand(ms_wire_token_from_pb(ms_wire_token_to_pb(&token, &arena), &back, &bt) ==
+                   MS_BT_OK);
+            demand(ms_str_equals(back.token, token.token) &&
+                   ms_bt_range_equals(&back.partition, &token.partition));
+        }
+    }
+}
+
 static void try_change_request(const void *message)
 {
     const ms_pb_read_change_stream_request *request = message;
     ms_bt_range partition;
     if (ms_wire_partition_from_pb(request->partition, &partition, &bt) == MS_BT_OK) {
         (void)ms_wire_partition_to_pb(&partition, &arena);
+    }
+    (void)ms_wire_timestamp_micros(request->end_time);
+    (void)ms_wire_duration_micros(request->heartbeat_duration);
+    if (request->start_from_case ==
+        GOOGLE__BIGTABLE__V2__READ_CHANGE_STREAM_REQUEST__START_FROM_CONTINUATION_TOKENS) {
+        try_tokens(request->continuation_tokens);
     }
 }
 

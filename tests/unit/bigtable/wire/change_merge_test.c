@@ -7,6 +7,7 @@
 #include "bigtable/wire/range.h"
 #include "bigtable/wire/time.h"
 #include "bigtable/wire/vectors.h"
+#include "bigtable/wire/wire_testing.h"
 
 typedef ms_pb_read_change_stream_response response;
 typedef ms_pb_read_change_stream_response_data_change data_message;

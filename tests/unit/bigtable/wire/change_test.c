@@ -4,6 +4,7 @@
 
 #include "bigtable/wire/change.h"
 #include "bigtable/wire/time.h"
+#include "bigtable/wire/wire_testing.h"
 
 typedef ms_pb_read_change_stream_response_data_change data_message;
 #define TYPE(name) GOOGLE__BIGTABLE__V2__READ_CHANGE_STREAM_RESPONSE__DATA_CHANGE__TYPE__##name

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes of streams as text, to compare them, and random ones.
+ * Changes of streams as text, to compare them, and random ones; for tests and fuzz targets.
  */
 #ifndef MS_TESTS_UNIT_BIGTABLE_WIRE_CHANGE_TESTING_H
 #define MS_TESTS_UNIT_BIGTABLE_WIRE_CHANGE_TESTING_H
 
 #include "bigtable/model/change.h"
 #include "bigtable/wire/rows_naive.h"
-#include "bigtable/wire/wire_testing.h"
+#include "bigtable/wire/wire_random.h"
 
 static inline void put_number(ms_buf *out, int64_t number)
 {
@@ -83,7 +83,7 @@ static inline ms_bt_change_mutation pick_change_mutation(wire_choices *c)
     } else if (m.kind == MS_BT_MUTATION_SET_CELL || m.kind == MS_BT_MUTATION_MERGE_TO_CELL) {
         m.value = wire_pick_bytes(c);
     } else if (m.kind == MS_BT_MUTATION_ADD_TO_CELL) {
-        m.value = bytes_lit("\0\0\0\0\0\0\0\5");
+        m.value = ms_str_make("\0\0\0\0\0\0\0\5", 8);
     }
     return m;
 }
@@ -91,7 +91,7 @@ static inline ms_bt_change_mutation pick_change_mutation(wire_choices *c)
 static inline ms_bt_change pick_data(wire_choices *c)
 {
     uint32_t count = wire_pick(c, 9);
-    ms_bt_change_mutation *list = ms_arena_array(&arena, ms_bt_change_mutation, count);
+    ms_bt_change_mutation *list = ms_arena_array(c->arena, ms_bt_change_mutation, count);
     for (uint32_t i = 0; i < count; i++) {
         list[i] = pick_change_mutation(c);
     }
