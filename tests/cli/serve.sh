@@ -658,3 +658,18 @@ case_job_that_is_killed_beside_its_server_goes_on_without_it() {
     err_has 'bigtable: embedded store in data'
     err_has_no 'server'
 }
+case_job_outlives_a_server_that_is_killed() {
+    serve --data-dir data
+    printf '%b' "$(numbers g 400 800)\n$stored\nINSERT INTO t SELECT CAST(id AS STRING), ROW(id) FROM g;\nSELECT COUNT(*) AS n, SUM(t.cf.n) AS s FROM t;" >s.sql
+    start run s.sql --checkpoint-interval 50ms --data-dir other --bigtable "$address"
+    until_true has_checkpoint other/checkpoints/s-1
+    end_server KILL 137
+    serve --data-dir data --listen "$address"
+    wait $pid
+    status=$?
+    status_is 0
+    out_is '{"n":800,"s":320400}\n'
+    err_is "bigtable: $address\n800 rows written\n"
+    [ ! -e other/bigtable ] || fail 'the job has a store of its own'
+    end_server TERM 0
+}
