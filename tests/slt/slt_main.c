@@ -267,6 +267,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--child") == 0) {
         slt_child(argc - 2, argv + 2);
     }
+    unsetenv("BIGTABLE_EMULATOR_HOST"); /* a mode says where the store is */
     plan *p = calloc(1, sizeof *p);
     ms_arena arena;
     ms_arena_init(&arena, 0);
