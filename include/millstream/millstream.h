@@ -141,8 +141,10 @@ MS_API void ms_session_set_changelog(ms_session *session, bool changelog);
 /*
  * Takes a script's name (for messages and job names) and text, both copied; replaces variables.
  * Ownership: the caller closes it. Thread: the session's. A script is returned also when the call
- * fails for a reason that has a place in the text, so that the status can be rendered. Errors:
- * MS_UNDEFINED_VARIABLE, MS_SYNTAX_ERROR, MS_STATEMENT_TOO_LARGE. Since: 0.1.
+ * fails for a reason that has a place in the text, so that the status can be rendered. With its
+ * first job it locks what earlier runs left of all its jobs (MS_JOB_RUNNING for others), until they
+ * have ended or it is closed. Errors: MS_UNDEFINED_VARIABLE, MS_SYNTAX_ERROR,
+ * MS_STATEMENT_TOO_LARGE. Since: 0.1.
  */
 MS_API ms_rc ms_script_open(ms_session *session, ms_str name, ms_str text, ms_script **script_out,
                             ms_status *st);
