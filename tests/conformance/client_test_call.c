@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CheckAndMutateRow, ReadModifyWriteRow and SampleRowKeys over gRPC. The first two are never
- * repeated, whatever the failure; samples are, and start anew.
+ * repeated once a server has begun with them; samples are, and start anew.
  */
-#include "client_testing.h"
-
 #include "net/raw.h"
+
+#include "client_testing.h"
 
 #define PARAMS "table_name=projects%2Fp%2Finstances%2Fi%2Ftables%2Ft&app_profile_id="
 
