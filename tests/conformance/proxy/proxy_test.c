@@ -142,6 +142,13 @@ static void create_client(proxied *own, const char *id)
     assert_int_equal(create_as(own, client_request(own, id)), MS_GRPC_OK);
 }
 
+/* With client "c". */
+static void open_with_client(proxied *own, const mock_answer *script, size_t count)
+{
+    open_proxy(own, script, count);
+    create_client(own, "c");
+}
+
 static ms_grpc_code close_client(proxied *own, const char *id)
 {
     ms_str answer;
@@ -305,8 +312,7 @@ static void read_row_gives_the_row_or_none_or_a_failure(void **state)
     mock_answer script[] = {{.messages = {rows_message(&own.it, "r")}},
                             {.code = MS_BT_OK},
                             {.code = MS_BT_PERMISSION_DENIED, .text = "not you"}};
-    open_proxy(&own, script, 3);
-    create_client(&own, "c");
+    open_with_client(&own, script, 3);
     proxy_read_row_request *in = row_request(&own, "c", "r");
     in->filter = ms_pb_new(&own.it.arena, row_filter);
     in->filter->filter_case = GOOGLE__BIGTABLE__V2__ROW_FILTER__FILTER_CELLS_PER_ROW_LIMIT_FILTER;
@@ -348,8 +354,7 @@ static void read_rows_stops_when_the_suite_has_enough(void **state)
         ms_arena *arena = &own.it.arena;
         mock_answer script[] = {
             {.messages = {rows_message(&own.it, "c b a")}, .is_silent = wanted[i] > 0}};
-        open_proxy(&own, script, 1);
-        create_client(&own, "c");
+        open_with_client(&own, script, 1);
         proxy_read_rows_request *in = rows_request(&own, "c");
         in->cancel_after_rows = wanted[i];
         in->request->reversed = true;
@@ -389,8 +394,7 @@ static void mutate_row_is_sent_as_it_is(void **state)
     rig_init(&own.it);
     ms_arena *arena = &own.it.arena;
     mock_answer script[] = {{.messages = {{"", 0}}}, {.code = MS_BT_NOT_FOUND}};
-    open_proxy(&own, script, 2);
-    create_client(&own, "c");
+    open_with_client(&own, script, 2);
     proxy_mutate_row_request *in = write_request(&own, "c");
     in->request->row_key = ms_wire_bytes(ms_str_lit("\xff\x01"));
     in->request->mutations = delete_row(arena);
@@ -444,8 +448,7 @@ static void bulk_mutate_rows_tells_of_entries_that_failed(void **state)
     int codes[] = {MS_BT_OK, MS_BT_PERMISSION_DENIED, MS_BT_OK, MS_BT_NOT_FOUND, -1};
     mock_answer script[] = {{.messages = {entries_message(&own.it, codes)}},
                             {.code = MS_BT_PERMISSION_DENIED, .text = "not you"}};
-    open_proxy(&own, script, 2);
-    create_client(&own, "c");
+    open_with_client(&own, script, 2);
     proxy_mutate_rows_result *out = ask_bulk(&own, "abcd");
     assert_int_equal(out->status->code, MS_BT_OK);
     assert_int_equal(out->n_entries, 2);
@@ -480,8 +483,7 @@ static void check_and_mutate_row_sends_both_branches(void **state)
     matched->predicate_matched = true;
     mock_answer script[] = {{.messages = {packed(&own.it, &matched->base)}},
                             {.code = MS_BT_UNAVAILABLE}};
-    open_proxy(&own, script, 2);
-    create_client(&own, "c");
+    open_with_client(&own, script, 2);
     proxy_check_and_mutate_row_request *in = check_request(&own, "c");
     in->request->row_key = ms_wire_bytes(ms_str_lit("r"));
     in->request->true_mutations = delete_row(arena);
@@ -533,8 +535,7 @@ static void read_modify_write_row_gives_the_row(void **state)
     made->row = ms_wire_row_to_pb(&page, &page.rows[0], arena);
     mock_answer script[] = {{.messages = {packed(&own.it, &made->base)}}};
     ms_bt_page_release(&page);
-    open_proxy(&own, script, 1);
-    create_client(&own, "c");
+    open_with_client(&own, script, 1);
     proxy_read_modify_write_row_request *in = modify_request(&own, "c");
     in->request->row_key = ms_wire_bytes(ms_str_lit("r"));
     ms_bt_rule rule = {.kind = MS_BT_RULE_APPEND,
@@ -565,8 +566,7 @@ static void sample_row_keys_gives_the_samples(void **state)
     sample->row_key = ms_wire_bytes(ms_str_lit("m"));
     sample->offset_bytes = 42;
     mock_answer script[] = {{.messages = {packed(&own.it, &sample->base)}}};
-    open_proxy(&own, script, 1);
-    create_client(&own, "c");
+    open_with_client(&own, script, 1);
     proxy_sample_row_keys_request *in = sample_request(&own, "c");
     assert_int_equal(ask_for(&own, METHOD("SampleRowKeys"), &in->base, &answer), MS_GRPC_OK);
     proxy_sample_row_keys_result *out = proxy_unpack(sample_row_keys_result, answer, arena, &bt);
@@ -681,8 +681,7 @@ static void a_proxy_that_ends_gives_up_what_is_under_way(void **state)
     proxied own = {0};
     rig_init(&own.it);
     mock_answer script[] = {{.is_silent = true}, {.is_silent = true}};
-    open_proxy(&own, script, 2);
-    create_client(&own, "c");
+    open_with_client(&own, script, 2);
     asked read;
     asked sample;
     proxy_sample_row_keys_request *in = sample_request(&own, "c");
