@@ -129,7 +129,7 @@ typedef struct ms_bigtable_serve_options {
     const char *listen;   /* HOST:PORT; NULL: 127.0.0.1:8086; port 0: any free one */
     const char *tls_cert; /* PEM files; both or none */
     const char *tls_key;
-    const char *token_file; /* its first line is what clients must send; NULL: none */
+    const char *token_file; /* its one word is what clients must send; NULL: none */
 } ms_bigtable_serve_options;
 
 /*

@@ -35,6 +35,17 @@ void msi_remote_release(msi_bigtable *bigtable)
 
 /* Endpoints. */
 
+/* What a header can carry, and nobody pastes together with something else. */
+static bool is_token(ms_str text)
+{
+    for (size_t i = 0; i < text.bytes; i++) {
+        if (text.ptr[i] < '!' || text.ptr[i] > '~') {
+            return false;
+        }
+    }
+    return true;
+}
+
 ms_rc msi_read_token(ms_str path, ms_secret *token, ms_status *st)
 {
     ms_buf bytes;
@@ -45,6 +56,10 @@ ms_rc msi_read_token(ms_str path, ms_secret *token, ms_status *st)
         ms_secret_set(token, text);
         if (text.bytes == 0) {
             rc = ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "token file \"%.*s\" is empty",
+                               MS_STR_ARG(path));
+        } else if (!is_token(text)) {
+            rc = ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
+                               "token file \"%.*s\" is not one word of visible characters",
                                MS_STR_ARG(path));
         }
     }

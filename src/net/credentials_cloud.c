@@ -76,15 +76,24 @@ static ms_str member(const json_t *object, const char *key)
 
 /* Fetched tokens. */
 
+/* "invalid_grant" and its like: codes, no secrets. */
+static bool is_error_code(ms_str text)
+{
+    for (size_t i = 0; i < text.bytes; i++) {
+        if (text.ptr[i] != '_' && (text.ptr[i] < 'a' || text.ptr[i] > 'z')) {
+            return false;
+        }
+    }
+    return text.bytes > 0 && text.bytes <= 64;
+}
+
 static ms_rc refuse_answer(const cloud_credentials *cloud, long status, const json_t *object,
                            ms_status *st)
 {
     ms_str error = member(object, "error");
     ms_status_set(st, MS_IO_ERROR, ms_span_none, "the %s gave no token (HTTP %ld)",
                   cloud->kind == METADATA_SERVER ? "metadata server" : "token endpoint", status);
-    /* "invalid_grant" and its like: codes, no secrets. */
-    return error.bytes == 0 || error.bytes > 64 ? st->code
-                                                : ms_status_detail(st, "%.*s", MS_STR_ARG(error));
+    return is_error_code(error) ? ms_status_detail(st, "%.*s", MS_STR_ARG(error)) : st->code;
 }
 
 static ms_rc read_answer(const cloud_credentials *cloud, long status, ms_str text,
@@ -269,12 +278,16 @@ static ms_rc read_service_account(cloud_credentials *cloud, const char *path, co
     ms_credentials_token token = {0};
     ms_rc rc = sign_token(cloud, &token, st);
     ms_secret_release(&token.authorization);
-    return rc;
+    return rc == MS_OK ? MS_OK : ms_status_detail(st, "it is in credentials file \"%s\"", path);
 }
 
-/* Only Google, or a test on this machine, is told a refresh token. */
+/* Only Google, or a test on this machine, is told a refresh token. What stands before an "@" is a
+ * user, not the host that it looks like. */
 static bool is_token_uri(ms_str uri)
 {
+    if (ms_str_find_byte(uri, '@', 0) != SIZE_MAX || ms_str_find_byte(uri, '\\', 0) != SIZE_MAX) {
+        return false;
+    }
     return ms_str_starts_with(uri, ms_str_lit("https://")) ||
            ms_str_starts_with(uri, ms_str_lit("http://127.0.0.1:")) ||
            ms_str_starts_with(uri, ms_str_lit("http://localhost:"));
@@ -299,7 +312,9 @@ static ms_rc read_authorized_user(cloud_credentials *cloud, const char *path, co
     cloud->url = ms_arena_copy_str(&cloud->arena, uri.bytes > 0 ? uri : ms_str_lit(TOKEN_URI));
     if (!is_token_uri(cloud->url)) {
         return ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
-                             "credentials file \"%s\" has a \"token_uri\" that is not https", path);
+                             "credentials file \"%s\" has a \"token_uri\" that is not https, or "
+                             "names a user",
+                             path);
     }
     ms_secret_set(&cloud->secret, client_secret);
     ms_secret_set(&cloud->refresh_token, refresh_token);
@@ -376,9 +391,13 @@ bool ms_credentials_cloud_has_file(void)
     return (named != NULL && named[0] != '\0') || find_well_known(path);
 }
 
-static void use_metadata(cloud_credentials *cloud)
+static ms_rc use_metadata(cloud_credentials *cloud, ms_status *st)
 {
     const char *host = getenv("GCE_METADATA_HOST");
+    if (host != NULL && strpbrk(host, "@/?#\\ ") != NULL) {
+        return ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
+                             "GCE_METADATA_HOST is neither HOST nor HOST:PORT");
+    }
     ms_str scopes = ms_arena_copy_str(&cloud->arena, ms_str_cstr(cloud->scopes));
     char *at = (char *)(uintptr_t)scopes.ptr;
     for (size_t i = 0; i < scopes.bytes; i++) {
@@ -388,6 +407,7 @@ static void use_metadata(cloud_credentials *cloud)
     cloud->url =
         ms_arena_format(&cloud->arena, "http://%s" METADATA_PATH "%.*s",
                         host != NULL && host[0] != '\0' ? host : METADATA_HOST, MS_STR_ARG(scopes));
+    return MS_OK;
 }
 
 static ms_rc load(cloud_credentials *cloud, const char *key_file, ms_status *st)
@@ -403,8 +423,7 @@ static ms_rc load(cloud_credentials *cloud, const char *key_file, ms_status *st)
     if (find_well_known(path)) {
         return read_file(cloud, path, false, st);
     }
-    use_metadata(cloud);
-    return MS_OK;
+    return use_metadata(cloud, st);
 }
 
 ms_rc ms_credentials_create_cloud(const ms_credentials_cloud_options *options,

@@ -92,12 +92,33 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *arg)
     return total;
 }
 
+/* The part of a URL that messages may show: host and port, without user, path and question. */
+static ms_str host_of(const char *url)
+{
+    const char *scheme_end = strstr(url, "://");
+    const char *host = scheme_end == NULL ? url : scheme_end + 3;
+    const char *end = host + strcspn(host, "/?#\\");
+    for (const char *at = host; at < end; at++) {
+        host = *at == '@' ? at + 1 : host;
+    }
+    return (ms_str){host, (size_t)(end - host)};
+}
+
+static bool is_plaintext(const char *url)
+{
+    return strncmp(url, "https:", 6) != 0;
+}
+
 static void set_options(CURL *curl, const ms_http_request *request, struct curl_slist *headers,
                         answer_sink *sink)
 {
     (void)library.easy_setopt(curl, CURLOPT_URL, request->url);
     (void)library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     (void)library.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    if (is_plaintext(request->url)) {
+        /* For this machine or the one that hosts it: no proxy in between is to see it. */
+        (void)library.easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    }
     (void)library.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     (void)library.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)library.easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
@@ -108,14 +129,6 @@ static void set_options(CURL *curl, const ms_http_request *request, struct curl_
         (void)library.easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)request->body.bytes);
         (void)library.easy_setopt(curl, CURLOPT_POSTFIELDS, request->body.ptr);
     }
-}
-
-/* The part of a URL that messages may show: up to the path. */
-static ms_str host_of(const char *url)
-{
-    const char *host = strstr(url, "://");
-    const char *end = host == NULL ? NULL : strchr(host + 3, '/');
-    return end == NULL ? ms_str_cstr(url) : (ms_str){url, (size_t)(end - url)};
 }
 
 ms_rc ms_http_call(const ms_http_request *request, long *status_out, ms_buf *answer, ms_status *st)
@@ -141,8 +154,8 @@ ms_rc ms_http_call(const ms_http_request *request, long *status_out, ms_buf *ans
     if (code == CURLE_OK) {
         return MS_OK;
     }
-    ms_status_set(st, MS_IO_ERROR, ms_span_none, "%.*s did not answer",
-                  MS_STR_ARG(host_of(request->url)));
+    ms_status_set(st, MS_IO_ERROR, ms_span_none, "%s://%.*s did not answer",
+                  is_plaintext(request->url) ? "http" : "https", MS_STR_ARG(host_of(request->url)));
     st->retriable = true;
     return ms_status_detail(st, "%s", library.easy_strerror(code));
 }

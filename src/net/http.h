@@ -26,8 +26,8 @@ typedef struct ms_http_request {
 
 /*
  * Makes the request. Any answer is MS_OK: its status and body are the caller's to judge. Errors:
- * MS_IO_ERROR, retriable, when no answer came. Messages name the host, never the body. answer is
- * appended to.
+ * MS_IO_ERROR, retriable, when no answer came. Messages name the host, never user, path or body.
+ * Plaintext goes past any proxy. answer is appended to.
  */
 ms_rc ms_http_call(const ms_http_request *request, long *status_out, ms_buf *answer,
                    ms_status *st) MS_MUST_USE;

@@ -6,6 +6,7 @@
 #include "net/jwt.h"
 
 #include "base/memory.h"
+#include "net/tls_priv.h"
 
 #include <inttypes.h>
 #include <openssl/bio.h>
@@ -99,21 +100,11 @@ static ms_rc put_text(const ms_jwt_claims *claims, ms_buf *text, ms_status *st)
 
 /* Keys. */
 
-/* A key file with a passphrase is refused, not asked about on the terminal. */
-static int no_passphrase(char *buf, int size, int rwflag, void *arg)
-{
-    (void)buf;
-    (void)size;
-    (void)rwflag;
-    (void)arg;
-    return -1;
-}
-
 static ms_rc read_key(const ms_secret *key, EVP_PKEY **key_out, ms_status *st)
 {
     ms_str pem = ms_secret_reveal(key);
     BIO *bio = BIO_new_mem_buf(pem.ptr, (int)pem.bytes);
-    *key_out = bio == NULL ? NULL : PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+    *key_out = bio == NULL ? NULL : PEM_read_bio_PrivateKey(bio, NULL, msi_tls_no_passphrase, NULL);
     BIO_free(bio);
     ERR_clear_error();
     if (*key_out == NULL || EVP_PKEY_get_base_id(*key_out) != EVP_PKEY_RSA ||

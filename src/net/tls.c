@@ -141,10 +141,20 @@ static int choose_alpn(SSL *ssl, const unsigned char **chosen, unsigned char *ch
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+int msi_tls_no_passphrase(char *buf, int size, int rwflag, void *arg)
+{
+    (void)buf;
+    (void)size;
+    (void)rwflag;
+    (void)arg;
+    return -1;
+}
+
 static ms_rc load_identity(ms_tls *tls, const ms_tls_server_options *options, ms_status *st)
 {
     MS_TRY(check_readable(options->certificate_file, st));
     MS_TRY(check_readable(options->key_file, st));
+    SSL_CTX_set_default_passwd_cb(tls->ctx, msi_tls_no_passphrase);
     if (SSL_CTX_use_certificate_chain_file(tls->ctx, options->certificate_file) != 1) {
         ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "certificate file \"%s\" cannot be used",
                       options->certificate_file);

@@ -16,6 +16,9 @@
 
 typedef struct msi_tls_stream msi_tls_stream;
 
+/* For OpenSSL: a key file with a passphrase is refused, not asked about on the terminal. */
+int msi_tls_no_passphrase(char *buf, int size, int rwflag, void *arg);
+
 bool msi_tls_is_server(const ms_tls *tls);
 
 /* name: what the server's certificate must be for, a host name or an IP address; NULL for a

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Drives the program as a user would: arguments, scripts, results, errors, signals, exit statuses.
 #   tests/cli/run.sh PROGRAM [CASE ...]
-# Every function whose name begins with "case_", here, in jobs.sh or in serve.sh, is a case and runs in an empty
+# Every function whose name begins with "case_", here and in the files beside it, is a case and runs in an empty
 # directory of its own, as the working directory. It calls `ms` and looks at what came of it; the first check that fails
 # ends it. Ends with a line "N passed, N failed".
 set -u
@@ -759,6 +759,7 @@ case_example_flights() {
 
 . "$here/jobs.sh"
 . "$here/serve.sh"
+. "$here/secrets.sh"
 
 # In a shell of its own, so that what a case has started ends with it.
 in_a_shell() {
@@ -779,7 +780,7 @@ run_case() {
 passed=0
 failed=0
 if [ $# -eq 0 ]; then
-    set -- $(grep -ohE '^case_[a-z0-9_]+' "$here/run.sh" "$here/jobs.sh" "$here/serve.sh" | sed 's/^case_//')
+    set -- $(grep -ohE '^case_[a-z0-9_]+' "$here"/*.sh | sed 's/^case_//')
 fi
 for name in "$@"; do
     run_case "$name"

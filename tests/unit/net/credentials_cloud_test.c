@@ -356,6 +356,7 @@ static void a_refusal_is_told_without_secrets(void **state)
     static const char *const answers[] = {
         "!{\"error\":\"invalid_grant\",\"error_description\":\"canary-d\"}",
         "!canary-e",
+        "!{\"error\":\"canary-h\"}",
         "{\"token\":\"canary-f\"}",
         "canary-g",
     };
@@ -381,13 +382,69 @@ static void a_refusal_is_told_without_secrets(void **state)
 static void secrets_are_sent_to_https_or_this_machine_only(void **state)
 {
     fixture *f = *state;
+    static const char *const uris[] = {
+        "http://example.com/token",
+        "ftp://canary",
+        /* The host is what stands behind the user. */
+        "http://127.0.0.1:canary@example.com/token",
+        "http://localhost:80@example.com",
+        "http://127.0.0.1:1\\\\@example.com/",
+        "https://user:canary@example.com/token",
+        "https://canary@127.0.0.1",
+    };
+    setenv("GOOGLE_APPLICATION_CREDENTIALS", f->path, 1);
+    for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
+        ms_status st = {0};
+        ms_credentials *credentials = NULL;
+        char text[512];
+        snprintf(text, sizeof(text),
+                 "{\"type\":\"authorized_user\",\"client_id\":\"i\",\"client_secret\":\"canary\","
+                 "\"refresh_token\":\"canary\",\"token_uri\":\"%s\"}",
+                 uris[i]);
+        write_file(f, text);
+        assert_int_equal(create(f, false, &credentials, &st), MS_INVALID_OPTION);
+        assert_no_canary(&st);
+    }
+    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
+}
+
+static void a_metadata_host_is_only_a_host(void **state)
+{
+    fixture *f = *state;
+    static const char *const hosts[] = {"user:canary@127.0.0.1",
+                                        "127.0.0.1/canary",
+                                        "a?canary",
+                                        "a#canary",
+                                        "canary b",
+                                        "can\\ary"};
+    setenv("CLOUDSDK_CONFIG", "/nonexistent", 1);
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+        ms_status st = {0};
+        ms_credentials *credentials = NULL;
+        setenv("GCE_METADATA_HOST", hosts[i], 1);
+        assert_int_equal(create(f, false, &credentials, &st), MS_INVALID_OPTION);
+        assert_no_canary(&st);
+    }
+    unsetenv("GCE_METADATA_HOST");
+    unsetenv("CLOUDSDK_CONFIG");
+}
+
+/* What is sent in plaintext is sent to this machine, past any proxy. */
+static void plaintext_goes_to_no_proxy(void **state)
+{
+    fixture *f = *state;
+    endpoint e;
     ms_status st = {0};
     ms_credentials *credentials = NULL;
-    write_file(f, "{\"type\":\"authorized_user\",\"client_id\":\"i\",\"client_secret\":\"canary\","
-                  "\"refresh_token\":\"canary\",\"token_uri\":\"http://example.com/token\"}");
-    setenv("GOOGLE_APPLICATION_CREDENTIALS", f->path, 1);
-    assert_int_equal(create(f, false, &credentials, &st), MS_INVALID_OPTION);
-    assert_no_canary(&st);
+    setenv("http_proxy", "http://user:canary@127.0.0.1:1", 1);
+    endpoint_start(&e, "{\"access_token\":\"t\",\"expires_in\":3599}");
+    write_user(f, e.port);
+    assert_ok(create(f, false, &credentials, &st));
+    asked a;
+    get_value(f, credentials, &a);
+    unsetenv("http_proxy");
+    assert_int_equal(a.st.code, MS_OK);
+    endpoint_stop(&e);
     unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
 }
 
@@ -422,10 +479,16 @@ static void who_does_not_answer_is_named(void **state)
     long status = 0;
     ms_buf answer;
     ms_buf_init(&answer, 1024);
-    ms_http_request request = {.url = "http://127.0.0.1:1/canary?x=1", .timeout_ms = 5000};
-    assert_int_equal(ms_http_call(&request, &status, &answer, &st), MS_IO_ERROR);
-    assert_non_null(strstr(st.message, "http://127.0.0.1:1"));
-    assert_no_canary(&st);
+    static const char *const urls[] = {
+        "http://127.0.0.1:1/canary?x=1", "http://127.0.0.1:1?canary", "http://127.0.0.1:1#canary",
+        "http://user:canary@127.0.0.1:1/", "http://canary:@x@127.0.0.1:1"};
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        ms_http_request request = {.url = urls[i], .timeout_ms = 5000};
+        ms_status_clear(&st);
+        assert_int_equal(ms_http_call(&request, &status, &answer, &st), MS_IO_ERROR);
+        assert_string_equal(st.message, "http://127.0.0.1:1 did not answer");
+        assert_no_canary(&st);
+    }
     ms_buf_release(&answer);
 }
 
@@ -441,6 +504,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_refusal_is_told_without_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(secrets_are_sent_to_https_or_this_machine_only, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_metadata_host_is_only_a_host, setup, teardown),
+        cmocka_unit_test_setup_teardown(plaintext_goes_to_no_proxy, setup, teardown),
         cmocka_unit_test_setup_teardown(the_metadata_server_is_asked_last, setup, teardown),
         cmocka_unit_test(who_does_not_answer_is_named),
     };
