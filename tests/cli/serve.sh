@@ -208,6 +208,19 @@ admin_rows() {
 }
 case_rows_are_shown_counted_and_collected() { in_three_ways admin_rows; }
 
+# Far more bytes of keys than a request may have: the service takes 512 KiB.
+many_long_keys() {
+    bt create-table p/i/t --family cf:max-versions=1
+    local long keys i
+    long=$(printf '%04000d' 0)
+    keys="'${long}100'"
+    for i in $(seq 101 400); do keys="$keys, '$long$i'"; done
+    sql "$(rows_of t)\nINSERT INTO t VALUES ('${long}100', ROW(1)), ('${long}250', ROW(2)), ('${long}400', ROW(3)), ('${long}401', ROW(4));\nSELECT t.cf.n FROM t WHERE k IN ($keys);"
+    status_is 0
+    [ "$(sort out | tr '\n' ' ')" = '{"n":1} {"n":2} {"n":3} ' ] || fail "$(head -c 300 out)"
+}
+case_long_keys_are_asked_for_in_several_requests() { in_three_ways many_long_keys; }
+
 # ---- Operands and options ----
 
 case_administration_checks_its_operands_first() {

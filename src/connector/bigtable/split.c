@@ -45,8 +45,14 @@ typedef struct planner {
     size_t piece_count;
     ms_bt_ranges *splits;
     size_t split_count;
-    bool is_open; /* the last split takes more */
+    bool is_open;     /* the last split takes more */
+    size_t key_bytes; /* of it */
 } planner;
+
+static size_t key_bytes_of(const ms_bt_range *range)
+{
+    return range->start.key.bytes + range->end.key.bytes;
+}
 
 static void add_piece(planner *p, const ms_bt_range *piece)
 {
@@ -54,12 +60,15 @@ static void add_piece(planner *p, const ms_bt_range *piece)
         return;
     }
     ms_bt_ranges *last = p->split_count > 0 ? &p->splits[p->split_count - 1] : NULL;
-    if (!p->is_open || last->count == MSI_BT_SPLIT_RANGES_MAX) {
+    if (!p->is_open || last->count == MSI_BT_SPLIT_RANGES_MAX ||
+        p->key_bytes + key_bytes_of(piece) > MSI_BT_SPLIT_KEY_BYTES_MAX) {
         last = &p->splits[p->split_count++];
         *last = (ms_bt_ranges){&p->pieces[p->piece_count], 0};
         p->is_open = true;
+        p->key_bytes = 0;
     }
     p->pieces[p->piece_count++] = *piece;
+    p->key_bytes += key_bytes_of(piece);
     last->count++;
 }
 

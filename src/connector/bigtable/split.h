@@ -21,13 +21,18 @@
 #define MS_CONNECTOR_BIGTABLE_SPLIT_H
 
 #include "base/codec.h"
+#include "bigtable/model/limits.h"
 #include "bigtable/model/range.h"
 
 #define MSI_BT_SPLIT_RANGES_MAX 1000u /* a request with as many keys is some ten kilobytes */
 
+/* Of the keys of a split that has more than one range: half of what a request may have, so that
+ * there is room for what surrounds each of them. */
+#define MSI_BT_SPLIT_KEY_BYTES_MAX (MS_BT_LIMIT_READ_BYTES / 2)
+
 /*
  * Cuts coalesced ranges at samples, which may be in any order, repeated or empty. No split is
- * empty. Returns the number of splits.
+ * empty, and each is small enough for one request. Returns the number of splits.
  */
 size_t msi_bt_splits_plan(ms_arena *arena, const ms_bt_ranges *ranges, const ms_str *samples,
                           size_t sample_count, const ms_bt_ranges **splits_out);

@@ -121,6 +121,30 @@ static void a_split_has_a_thousand_ranges_at_most(void **state)
     ms_arena_release(&arena);
 }
 
+static void a_split_has_the_keys_of_one_request_at_most(void **state)
+{
+    (void)state;
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    enum { COUNT = 200 }; /* keys of 4096 bytes, at both ends of a range: 32 of these are a split */
+    ms_bt_range *list = ms_arena_array(&arena, ms_bt_range, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        list[i] = ms_bt_range_key(ms_arena_format(&arena, "%04096d", i));
+    }
+    ms_bt_ranges ranges = {list, COUNT};
+    const ms_bt_ranges *splits = NULL;
+    size_t count = msi_bt_splits_plan(&arena, &ranges, NULL, 0, &splits);
+    assert_int_equal(count, 7);
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(splits[i].count, i < 6 ? 32 : 8);
+        assert_true(ms_bt_range_equals(&splits[i].list[0], &list[seen]));
+        seen += splits[i].count;
+    }
+    assert_int_equal(seen, COUNT);
+    ms_arena_release(&arena);
+}
+
 static void check_after(const char *ranges_text, ms_str last_key, const char *expected)
 {
     ms_arena arena;
@@ -218,6 +242,7 @@ int main(void)
         cmocka_unit_test(what_lies_between_two_samples_is_one_split),
         cmocka_unit_test(no_split_is_without_a_key),
         cmocka_unit_test(a_split_has_a_thousand_ranges_at_most),
+        cmocka_unit_test(a_split_has_the_keys_of_one_request_at_most),
         cmocka_unit_test(what_is_left_begins_behind_the_last_key),
         cmocka_unit_test(a_split_survives_its_stored_form),
         cmocka_unit_test(damaged_splits_are_refused),
