@@ -665,11 +665,8 @@ static void full_queue_of_mutations(void **state)
 {
     caller *c = *state;
     fixture *f = c->f;
-    caller_close(c);
-    fixture_close(f);
     f->queued_mutations_max = 25;
-    fixture_open(f);
-    caller_open(c, f);
+    reopen(c);
     caller *others = calloc(2, sizeof(*others));
     held jobs[3];
     sem_t gate;
@@ -708,12 +705,8 @@ static void full_queue_of_mutations(void **state)
 static void row_that_is_too_large_is_named_in_the_details(void **state)
 {
     caller *c = *state;
-    fixture *f = c->f;
-    caller_close(c);
-    fixture_close(f);
-    f->row_bytes_max = 1000;
-    fixture_open(f);
-    caller_open(c, f);
+    c->f->row_bytes_max = 1000;
+    reopen(c);
     make(c, DATA "MutateRow", T "2'n\\xff' 3{1{1'cf' 4'v'*1001}}");
     caller_call(c, DATA "ReadRows", T);
     assert_int_equal(c->code, MS_GRPC_FAILED_PRECONDITION);

@@ -78,6 +78,16 @@ static inline int teardown(void **state)
     return 0;
 }
 
+/* Opens the store and the server once more, with the options that the fixture has by now. */
+static inline void reopen(caller *c)
+{
+    fixture *f = c->f;
+    caller_close(c);
+    fixture_close(f);
+    fixture_open(f);
+    caller_open(c, f);
+}
+
 /* Each entry of the answer has this status. */
 static inline void check_entries(const caller *c, const bad_request *bad)
 {
