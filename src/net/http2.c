@@ -600,9 +600,18 @@ static void conn_pull(msi_conn *conn)
     }
 }
 
+/* A server that expects TLS answers our preface with an alert, shorter than a frame, and closes. */
 static void conn_lost(msi_conn *conn, const ms_status *why)
 {
-    lose(of_conn(conn), why);
+    msi_h2 *h2 = of_conn(conn);
+    if (why->code == MS_OK || h2->options->is_server || h2->is_ready || conn->tls != NULL) {
+        lose(h2, why);
+        return;
+    }
+    ms_status told = {0};
+    ms_status_set(&told, why->code, ms_span_none, "the peer speaks no HTTP/2; it may expect TLS");
+    ms_status_detail(&told, "%s", why->message);
+    lose(h2, &told);
 }
 
 static void conn_closed(msi_conn *conn)

@@ -508,6 +508,8 @@ case_tls_and_token_are_checked() {
     secured ca.pem token ls p/i --bigtable "127.0.0.2:$port"
     refused 'BIGTABLE_UNAVAILABLE]' "UNAVAILABLE: the server's certificate was not accepted: "
     # Neither without TLS nor with what is no certificate.
+    ms bigtable ls p/i --bigtable "127.0.0.1:$port" --set bigtable.token-file=token
+    refused 'BIGTABLE_UNAVAILABLE]' 'UNAVAILABLE: the peer speaks no HTTP/2; it may expect TLS'
     ms bigtable ls p/i --bigtable "example.com:$port" --set bigtable.token-file=token
     status_is 1
     err_has "error[MISSING_OPTION]: \"example.com:$port\" is another machine, which is reached by TLS only"

@@ -375,8 +375,19 @@ static void a_server_that_does_not_speak_http2_is_no_server(void **state)
     assert_int_equal(call.code, MS_GRPC_UNAVAILABLE);
     assert_int_equal(channel_stats(&it).connect_failures, 1);
     raw_close(&peer);
-    /* One that says nothing is waited for until the timeout. */
+    /* So does one that expects TLS: it answers with an alert, and closes. */
     rig_advance(&it, 2 * S_NS);
+    probe secured = {.path = "/s/M", .request = "x"};
+    probe_start(&it, &secured);
+    raw_accept(&peer, listen_fd);
+    raw_write(&peer, "\x15\x03\x01\x00\x02\x02\x46", 7);
+    assert_true(raw_fill(&peer, 24));
+    raw_close(&peer);
+    probe_wait(&secured);
+    assert_int_equal(secured.code, MS_GRPC_UNAVAILABLE);
+    assert_non_null(strstr(secured.message, "the peer speaks no HTTP/2; it may expect TLS"));
+    /* One that says nothing is waited for until the timeout. */
+    rig_advance(&it, 4 * S_NS);
     probe silent = {.path = "/s/M", .request = "x"};
     probe_start(&it, &silent);
     raw_accept(&peer, listen_fd);
