@@ -121,7 +121,8 @@ static bool cell_date(ms_str text, const ms_type *type, ms_batch *batch, uint32_
                       uint32_t row)
 {
     (void)type;
-    return ms_text_parse_date(text, &MS_VEC_DATA(&batch->columns[column], int32_t)[row]);
+    int32_t *days = &MS_VEC_DATA(&batch->columns[column], int32_t)[row];
+    return ms_text_parse_date(text, days) || ms_text_parse_short_date(text, days);
 }
 
 static bool cell_timestamp(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,

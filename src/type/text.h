@@ -116,6 +116,9 @@ size_t ms_text_interval_ms(char *out, int64_t ms);
 /* yyyy-MM-dd, and more digits of year behind a sign; the day must exist. */
 bool ms_text_parse_date(ms_str text, int32_t *days_out);
 
+/* yyyy-[m]m-[d]d, from the year 1 on; the day must exist. */
+bool ms_text_parse_short_date(ms_str text, int32_t *days_out);
+
 /* HH:mm:ss[.f], 0 to 9 digits, cut to milliseconds; with seconds_optional also HH:mm. */
 bool ms_text_parse_time(ms_str text, bool seconds_optional, int32_t *ms_of_day_out);
 

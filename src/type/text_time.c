@@ -506,6 +506,20 @@ static bool take_month_and_day(scan *s, int32_t *month_out, int32_t *day_out)
            *day_out <= 31;
 }
 
+bool ms_text_parse_short_date(ms_str text, int32_t *days_out)
+{
+    scan s = scan_of(text);
+    int32_t year = 0;
+    int32_t month = 0;
+    int32_t day = 0;
+    if (!take_digits(&s, 4, 4, &year) || !take_month_and_day(&s, &month, &day) || s.at != s.end ||
+        year == 0 || !ms_time_is_date(year, month, day)) {
+        return false;
+    }
+    *days_out = (int32_t)ms_time_days_from_date(year, month, day);
+    return true;
+}
+
 /* The fields of H:m:s[.f], not checked against their ranges. */
 typedef struct loose_time {
     int32_t hour;

@@ -155,6 +155,16 @@ static void texts_come_back(void **state)
 static void strict_dates_and_times_are_strict(void **state)
 {
     (void)state;
+    int32_t short_days = 0;
+    int32_t days = 0;
+    assert_true(ms_text_parse_short_date(ms_str_lit("2024-2-9"), &short_days));
+    assert_true(ms_text_parse_date(ms_str_lit("2024-02-09"), &days));
+    assert_int_equal(short_days, days);
+    assert_false(ms_text_parse_short_date(ms_str_lit("24-2-9"), &days));
+    assert_false(ms_text_parse_short_date(ms_str_lit("0000-2-9"), &days));
+    assert_false(ms_text_parse_short_date(ms_str_lit("2024-2-30"), &days));
+    assert_false(ms_text_parse_short_date(ms_str_lit("2024-002-9"), &days));
+    assert_false(ms_text_parse_short_date(ms_str_lit("2024-2-9 "), &days));
     static const char *const dates[] = {"",           "2024-02-30",         "2024-13-01",
                                         "2024-2-03",  "24-02-03",           "2024-02-03 ",
                                         "2024/02/03", "12024-02-03",        "+2024-02-03",
