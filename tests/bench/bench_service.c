@@ -5,14 +5,16 @@
  *
  *     bench_service MILLSTREAM EMULATOR [rows]
  *
- * Both servers get fresh tables with the same rows: keys of 15 bytes, one family, one qualifier,
- * one value of 100 bytes. Phases, on each server in turn, three times; the middle ratio counts:
+ * Both servers get fresh tables with the same rows, as many more each round: keys of 15 bytes, one
+ * family, one qualifier, one value of 100 bytes. Phases, on each server in turn, three times; the
+ * middle ratio counts:
  *
- *     bulk     MutateRows of 1,000 entries, eight calls outstanding
+ *     bulk     MutateRows of 1,000 entries, eight calls outstanding: new keys in their order
+ *     rewrite  the same again: every cell gets a value that replaces one
  *     scan     ReadRows of the whole table, warm
- *     point    ReadRows of one key, sixteen outstanding
- *     modify   ReadModifyWriteRow (an increment), sixteen outstanding, over 1,000 rows
- *     ping     PingAndWarm, sixteen outstanding: what a call costs without the store
+ *     point    ReadRows of one key, sixty-four outstanding
+ *     modify   ReadModifyWriteRow (an increment), sixty-four outstanding, over 1,000 rows
+ *     ping     PingAndWarm, sixty-four outstanding: what a call costs without the store
  *
  * A line has the rate of both, the ratio, and CPU time a call or row of client and server (the
  * server's from /proc). A digest over the rows of both scans must agree.
@@ -40,7 +42,7 @@
 #define ROWS_DEFAULT 100000u
 #define BATCH_ROWS 1000u
 #define BULK_CALLS 8
-#define UNARY_CALLS 16
+#define UNARY_CALLS 64
 #define UNARY_COUNT 20000u
 #define MODIFY_ROWS 1000u
 #define VALUE_BYTES 100
@@ -48,12 +50,13 @@
 #define PORT_MILLSTREAM "127.0.0.1:28086"
 #define PORT_EMULATOR "127.0.0.1:28087"
 
-typedef enum phase { BULK, SCAN, POINT, MODIFY, PING, PHASES } phase;
+typedef enum phase { BULK, REWRITE, SCAN, POINT, MODIFY, PING, PHASES } phase;
 
 static const struct {
     const char *name;
     double bound; /* of our rate over the emulator's; 0: none */
-} phases[PHASES] = {{"bulk", 1.0}, {"scan", 5.0}, {"point", 2.0}, {"modify", 1.2}, {"ping", 0}};
+} phases[PHASES] = {{"bulk", 1.0},  {"rewrite", 1.0}, {"scan", 5.0},
+                    {"point", 2.0}, {"modify", 1.2},  {"ping", 0}};
 
 typedef struct cost {
     double wall_s;
@@ -231,12 +234,13 @@ static void fill_batch(ms_bt_mutation_batch *batch, uint32_t first, uint32_t cou
     }
 }
 
-static uint64_t run_bulk(server *s)
+static uint64_t run_bulk(server *s, uint32_t first)
 {
     ms_bt_mutation_batch batches[BULK_CALLS];
     ms_bt_mutate_rows calls[BULK_CALLS];
     bool is_done[BULK_CALLS];
-    uint32_t next = 0;
+    uint32_t next = first;
+    uint32_t end = first + rows_wanted;
     int open = 0;
     for (int i = 0; i < BULK_CALLS; i++) {
         ms_bt_mutation_batch_init(&batches[i], 64u << 20);
@@ -244,7 +248,7 @@ static uint64_t run_bulk(server *s)
         is_done[i] = true;
     }
     bool is_started[BULK_CALLS] = {0};
-    while (next < rows_wanted || open > 0) {
+    while (next < end || open > 0) {
         for (int i = 0; i < BULK_CALLS; i++) {
             if (!is_done[i]) {
                 continue;
@@ -254,7 +258,7 @@ static uint64_t run_bulk(server *s)
                 is_started[i] = false;
                 open--;
             }
-            if (next < rows_wanted) {
+            if (next < end) {
                 fill_batch(&batches[i], next, BATCH_ROWS);
                 next += BATCH_ROWS;
                 calls[i].table = &s->table;
@@ -411,11 +415,12 @@ static uint64_t run_ping(server *s)
     return over;
 }
 
-static uint64_t run_phase(server *s, phase p)
+static uint64_t run_phase(server *s, phase p, int round)
 {
     switch (p) {
     case BULK:
-        return run_bulk(s);
+    case REWRITE:
+        return run_bulk(s, (uint32_t)round * rows_wanted);
     case SCAN:
         return scan(s, NULL);
     case POINT:
@@ -433,7 +438,7 @@ static uint64_t run_phase(server *s, phase p)
 static void measure(server *s, phase p, int round)
 {
     cost before = now(s);
-    uint64_t units = run_phase(s, p);
+    uint64_t units = run_phase(s, p, round);
     cost after = now(s);
     s->costs[p][round] = (cost){after.wall_s - before.wall_s, after.client_s - before.client_s,
                                 after.server_s - before.server_s, units};
