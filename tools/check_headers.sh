@@ -14,6 +14,8 @@ protos=src/bigtable/wire/proto
 protoc-c --c_out="$generated" -I"$protos" -I/usr/include $(cd "$protos" && find . -name '*.proto' | sed 's|^\./||') \
     google/protobuf/any.proto google/protobuf/duration.proto google/protobuf/empty.proto google/protobuf/field_mask.proto \
     google/protobuf/timestamp.proto google/protobuf/wrappers.proto
+proxy=tests/conformance/proxy/proto
+protoc-c --c_out="$generated" -I"$proxy" -I"$protos" -I/usr/include $(cd "$proxy" && find . -name '*.proto' | sed 's|^\./||')
 flags="$flags -isystem $generated"
 headers=$(git ls-files --cached --others --exclude-standard '*.h')
 

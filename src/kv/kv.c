@@ -25,8 +25,6 @@
  * limit is lower, half of it. RocksDB wants some whatever the limit is. */
 #define OPEN_FILES_MAX 512
 #define OPEN_FILES_MIN 16
-/* What all keys of one table share in the Bigtable store: as many hints as there are tables. */
-#define HINT_PREFIX_BYTES 4u
 #define BACKGROUND_JOBS 2
 #define MEMTABLES_MAX 4
 /* Levels above this many buffers of data begin to be merged; RocksDB's own proportion. */
@@ -209,7 +207,6 @@ static void set_options(ms_kv *kv, const ms_kv_options *options)
     rocksdb_options_set_max_file_opening_threads(to, 1);
     msi_rocks_log_set(to);
     msi_rocks_stay_failed(to);
-    msi_rocks_insert_near_last(to, HINT_PREFIX_BYTES);
     /* No periodic dumps: an idle store costs nothing. */
     rocksdb_options_set_stats_dump_period_sec(to, 0);
     rocksdb_options_set_stats_persist_period_sec(to, 0);

@@ -25,7 +25,6 @@
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
-#include <rocksdb/slice_transform.h>
 
 /* What RocksDB's C interface has in its source and not in its header. */
 struct rocksdb_logger_t {
@@ -101,12 +100,6 @@ extern "C" void msi_rocks_stay_failed(rocksdb_options_t *options)
 {
     options->rep.listeners.push_back(std::make_shared<NoRecovery>());
     options->rep.max_bgerror_resume_count = 0;
-}
-
-extern "C" void msi_rocks_insert_near_last(rocksdb_options_t *options, size_t prefix_bytes)
-{
-    options->rep.memtable_insert_with_hint_prefix_extractor.reset(
-        rocksdb::NewCappedPrefixTransform(prefix_bytes));
 }
 
 static std::terminate_handler handler_before;

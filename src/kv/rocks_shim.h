@@ -32,12 +32,6 @@ void msi_rocks_log_set(rocksdb_options_t *options);
 void msi_rocks_stay_failed(rocksdb_options_t *options);
 
 /*
- * A write looks for its place in the memtable from where the last one of the same prefix went, not
- * from the top: batches come in the order of their keys. prefix_bytes: of a key, or the whole key.
- */
-void msi_rocks_insert_near_last(rocksdb_options_t *options, size_t prefix_bytes);
-
-/*
  * From now on memory or a thread that the system refuses to C++ ends the process with a line on
  * standard error and exit status 1, on whatever thread, where nobody catches the exception. Once a
  * process; what else is not caught goes to the handler that was there before.

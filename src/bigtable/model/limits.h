@@ -35,7 +35,7 @@
 #define MS_BT_LIMIT_TOKEN_BYTES_MIN 8u
 #define MS_BT_LIMIT_TOKEN_BYTES 1024u                     /* ours: of an idempotency token */
 #define MS_BT_LIMIT_TOKEN_MICROS (INT64_C(900) * 1000000) /* a token is known for 15 minutes */
-#define MS_BT_LIMIT_READ_BYTES (512u << 10) /* of one serialized ReadRows */
+#define MS_BT_LIMIT_READ_BYTES (512u << 10)               /* of one serialized ReadRows */
 #define MS_BT_LIMIT_FILTER_BYTES 20480u
 #define MS_BT_LIMIT_FILTER_DEPTH 20u
 #define MS_BT_LIMIT_LABEL_BYTES 15u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of any bytes to a server of the store, past the client that would not send them, and what
- * comes back. Include with MS_OVER_GRPC.
+ * comes back. Include it before store_testing.h, or define MS_OVER_GRPC for the program.
  *
  *     caller c;
  *     caller_open(&c, &fixture);
@@ -11,6 +11,10 @@
  */
 #ifndef MS_TESTS_UNIT_BIGTABLE_SERVER_RAW_CALL_H
 #define MS_TESTS_UNIT_BIGTABLE_SERVER_RAW_CALL_H
+
+#ifndef MS_OVER_GRPC
+#define MS_OVER_GRPC 1
+#endif
 
 #include "bigtable/server/request_text.h"
 #include "bigtable/store/store_testing.h"
