@@ -22,7 +22,7 @@
 
 static const msi_flag run_flags[] = {
     {"--data-dir", "DIR", "where the embedded Bigtable and checkpoints live", false},
-    {"--bigtable", "WHERE", "embedded (cloud and HOST:PORT are not built yet)", false},
+    {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
     {"--set", "KEY=VALUE", "a setting, as by SET; a SET of the script wins", false},
     {"--define", "NAME=VALUE", "the value of ${NAME}", false},
     {"--parallelism", "N", "subtasks of an operator", false},
@@ -38,7 +38,7 @@ static const msi_flag run_flags[] = {
 /* What changes a plan or where tables are; nothing runs. */
 static const msi_flag explain_flags[] = {
     {"--data-dir", "DIR", "where the embedded Bigtable lives", false},
-    {"--bigtable", "WHERE", "embedded (cloud and HOST:PORT are not built yet)", false},
+    {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
     {"--set", "KEY=VALUE", "a setting, as by SET; a SET of the script wins", false},
     {"--define", "NAME=VALUE", "the value of ${NAME}", false},
     {"--parallelism", "N", "subtasks of an operator", false},

@@ -172,6 +172,12 @@ case_option_without_its_value() {
     ms run a.sql --data-dir
     usage_error 'option "--data-dir" needs DIR'
 }
+case_data_directory_without_a_name() {
+    # "$DIR" of a script that forgot to set it; the root of the file system would be meant.
+    script "SELECT 1 AS a;" --data-dir ''
+    status_is 1
+    err_has 'the data directory has no name'
+}
 case_option_with_a_value_that_it_does_not_take() {
     ms run a.sql --quiet=1
     usage_error 'option "--quiet" takes no value'
