@@ -49,8 +49,8 @@ ms_rc ms_engine_open(const ms_engine_options *options, ms_engine **engine_out, m
     const char *dir = given.data_dir != NULL ? given.data_dir : MSI_DATA_DIR_DEFAULT;
     if (dir[0] == '\0') {
         ms_status_set(st, MS_INVALID_OPTION, ms_span_none, "the data directory has no name");
-        return ms_status_hint(st,
-                              "name one, or leave it out: the default is " MSI_DATA_DIR_DEFAULT);
+        return ms_status_hint(
+            st, "Name one, or leave it out: the default is \"" MSI_DATA_DIR_DEFAULT "\".");
     }
     if (strlen(dir) + 64 > MSI_PATH_BYTES) {
         return ms_status_set(st, MS_LIMIT, ms_span_none, "the data directory's path is too long");

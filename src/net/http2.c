@@ -600,7 +600,8 @@ static void conn_pull(msi_conn *conn)
     }
 }
 
-/* A server that expects TLS answers our preface with an alert, shorter than a frame, and closes. */
+/* A server that expects TLS answers our preface with an alert, shorter than a frame, and closes.
+ * The reset that follows may swallow the alert: this looks like any end before the greeting. */
 static void conn_lost(msi_conn *conn, const ms_status *why)
 {
     msi_h2 *h2 = of_conn(conn);

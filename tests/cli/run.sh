@@ -176,7 +176,8 @@ case_data_directory_without_a_name() {
     # "$DIR" of a script that forgot to set it; the root of the file system would be meant.
     script "SELECT 1 AS a;" --data-dir ''
     status_is 1
-    err_has 'the data directory has no name'
+    err_has 'error[INVALID_OPTION]: the data directory has no name'
+    err_has 'hint: Name one, or leave it out: the default is "millstream-data".'
 }
 case_option_with_a_value_that_it_does_not_take() {
     ms run a.sql --quiet=1
