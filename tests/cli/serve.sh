@@ -143,6 +143,12 @@ admin_profiles() {
     status_is 0
     bt create-profile p/i/boost --data-boost
     status_is 0
+    bt create-profile p/i/lost --cluster i-c1
+    refused 'BIGTABLE_NOT_FOUND]: could not create app profile "lost"' 'NOT_FOUND: cluster "projects/p/instances/i/clusters/i-c1" not found'
+    bt create-profile p/unmade/lost --cluster i-c1
+    refused 'BIGTABLE_NOT_FOUND]' 'NOT_FOUND: cluster "projects/p/instances/unmade/clusters/i-c1" not found'
+    bt ls p/unmade
+    refused 'BIGTABLE_NOT_FOUND]' 'NOT_FOUND: No tables found for instance projects/p/instances/unmade'
     # An instance is there once a profile is in it.
     bt create-profile p/new/solo --cluster local-c1
     status_is 0

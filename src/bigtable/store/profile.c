@@ -119,22 +119,22 @@ static ms_bt_profile show_default(const msi_schema *schema, const ms_bt_table_na
     return shown;
 }
 
-/* Is a cluster one of the instance's? One without a record takes any name. */
-static ms_bt_code check_cluster(const ms_bt_instance *instance, ms_str cluster, ms_bt_status *bt)
+/* Is a cluster one of the instance's? One without a record, or that the profile makes, has one. */
+static ms_bt_code check_cluster(const msi_schema *schema, const ms_bt_table_name *name,
+                                ms_str cluster, ms_bt_status *bt)
 {
-    for (size_t i = 0; instance != NULL && i < instance->cluster_count; i++) {
-        if (ms_str_equals(instance->clusters[i].id, cluster)) {
-            return MS_BT_OK;
-        }
+    const ms_bt_instance *instance = msi_schema_instance_record(schema, name);
+    bool is_there = instance == NULL && ms_str_equals(cluster, default_profile.cluster);
+    for (size_t i = 0; instance != NULL && !is_there && i < instance->cluster_count; i++) {
+        is_there = ms_str_equals(instance->clusters[i].id, cluster);
     }
     char text[128];
-    return instance == NULL
-               ? MS_BT_OK
-               : ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                  "Error in field 'routing_policy' : instance \"%.*s\" "
-                                  "has no cluster \"%s\"",
-                                  MS_STR_ARG(instance->id),
-                                  ms_bt_bytes_text(cluster, text, sizeof(text)));
+    return is_there ? MS_BT_OK
+                    : ms_bt_status_set(bt, MS_BT_NOT_FOUND,
+                                       "cluster \"projects/%.*s/instances/%.*s/clusters/%s\" "
+                                       "not found",
+                                       MS_STR_ARG(name->project), MS_STR_ARG(name->instance),
+                                       ms_bt_bytes_text(cluster, text, sizeof(text)));
 }
 
 static ms_bt_code check_put(const msi_schema *schema, const ms_bt_profile *profile, bool is_new,
@@ -156,12 +156,11 @@ static ms_bt_code check_put(const msi_schema *schema, const ms_bt_profile *profi
     if (!exists && !is_new) {
         return no_profile(&name, profile->id, bt);
     }
-    const ms_bt_instance *instance = msi_schema_instance_record(schema, &name);
     if (profile->routing == MS_BT_ROUTING_SINGLE_CLUSTER) {
-        MS_BT_TRY(check_cluster(instance, profile->cluster, bt));
+        MS_BT_TRY(check_cluster(schema, &name, profile->cluster, bt));
     }
     for (size_t i = 0; i < profile->cluster_count; i++) {
-        MS_BT_TRY(check_cluster(instance, profile->clusters[i], bt));
+        MS_BT_TRY(check_cluster(schema, &name, profile->clusters[i], bt));
     }
     return MS_BT_OK;
 }

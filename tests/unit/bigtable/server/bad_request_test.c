@@ -37,6 +37,7 @@
 #define REVERSE "Client doesn't support reverse scans yet"
 #define NO_KEY "Row keys must be non-empty"
 #define NO_MUTATIONS "No mutations provided"
+#define NO_CLUSTER "cluster \"" INSTANCE "/clusters/none\" not found"
 #define NO_VIEWS "Views of tables are not supported"
 
 /* The error table. */
@@ -547,6 +548,13 @@ static const bad_request administration[] = {
     {"profile that exists", INSTANCES "CreateAppProfile",
      "1'" INSTANCE "' 2'plain' 3{6{1'local-c1'}}", MS_GRPC_ALREADY_EXISTS,
      "App profile \"projects/p/instances/i/appProfiles/plain\" already exists", 0},
+    {"profile of an unknown cluster", INSTANCES "CreateAppProfile",
+     "1'" INSTANCE "' 2'new' 3{6{1'none'}}", MS_GRPC_NOT_FOUND, NO_CLUSTER, 0},
+    {"profile of an unknown cluster among others", INSTANCES "CreateAppProfile",
+     "1'" INSTANCE "' 2'new' 3{5{1'local-c1' 1'none'}}", MS_GRPC_NOT_FOUND, NO_CLUSTER, 0},
+    {"profile changed to an unknown cluster", INSTANCES "UpdateAppProfile",
+     "1{1'" INSTANCE "/appProfiles/plain' 6{1'none'}} 2{1'single_cluster_routing'} 3#1",
+     MS_GRPC_NOT_FOUND, NO_CLUSTER, 0},
     {"profile without routing", INSTANCES "CreateAppProfile", "1'" INSTANCE "' 2'new' 3{}",
      MS_GRPC_INVALID_ARGUMENT, "Error in field 'routing_policy' : a routing policy must be set", 0},
     {"profile without an id", INSTANCES "CreateAppProfile", "1'" INSTANCE "' 3{5{}}",

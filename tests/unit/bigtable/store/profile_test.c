@@ -3,6 +3,7 @@
 #include "change_testing.h"
 
 #include "bigtable/client/single_row.h"
+#include "bigtable/store/instance.h"
 
 static ms_bt_profile profile_of(const char *id)
 {
@@ -10,7 +11,7 @@ static ms_bt_profile profile_of(const char *id)
                            .instance = ms_str_lit("i"),
                            .id = ms_str_cstr(id),
                            .routing = MS_BT_ROUTING_SINGLE_CLUSTER,
-                           .cluster = ms_str_lit("c9")};
+                           .cluster = ms_str_lit("local-c1")};
 }
 
 static ms_bt_status profile_call(fixture *f, const ms_bt_profile *profile,
@@ -60,7 +61,7 @@ static void profiles_are_made_shown_changed_and_deleted(void **state)
     assert_bt(&bt, MS_BT_NOT_FOUND);
     /* A profile makes its instance exist, and "default" with it. */
     create(f, &profile);
-    assert_profiles(f, "default:local-c1+ x:c9");
+    assert_profiles(f, "default:local-c1+ x:local-c1");
     bt = profile_call(f, &profile, ms_bt_client_create_profile, NULL);
     assert_bt(&bt, MS_BT_ALREADY_EXISTS);
     profile.allows_transactions = true;
@@ -72,12 +73,12 @@ static void profiles_are_made_shown_changed_and_deleted(void **state)
     create(f, &multi);
     fixture_close(f);
     fixture_open(f);
-    assert_profiles(f, "a:* default:local-c1+ x:c9+");
+    assert_profiles(f, "a:* default:local-c1+ x:local-c1+");
     ms_buf out;
     ms_buf_init(&out, 4096);
     bt = profile_call(f, &profile, ms_bt_client_get_profile, &out);
     assert_bt(&bt, MS_BT_OK);
-    assert_str_equal(ms_buf_view(&out), "x:c9+");
+    assert_str_equal(ms_buf_view(&out), "x:local-c1+");
     ms_buf_release(&out);
     bt = profile_call(f, &profile, ms_bt_client_delete_profile, NULL);
     assert_bt(&bt, MS_BT_OK);
@@ -90,25 +91,81 @@ static void profiles_are_made_shown_changed_and_deleted(void **state)
     assert_profiles(f, "a:* default:local-c1+");
 }
 
+static void add_cluster(fixture *f, const char *id)
+{
+    ms_bt_instance_call call;
+    ms_bt_instance_call_init(&call, &f->mailbox, done_nothing, NULL);
+    call.instance = (ms_bt_instance){.project = ms_str_lit("p"), .id = ms_str_lit("i")};
+    call.cluster = (ms_bt_cluster){.id = ms_str_cstr(id)};
+    ms_bt_store_create_cluster(f->store, &call);
+    ms_bt_call_wait(&call.call, &f->parker);
+    assert_bt(&call.call.status, MS_BT_OK);
+    ms_bt_instance_call_release(&call);
+}
+
+static void assert_refused(fixture *f, const ms_bt_profile *profile, const char *text)
+{
+    ms_bt_status bt = profile_call(f, profile, ms_bt_client_create_profile, NULL);
+    assert_bt(&bt, MS_BT_NOT_FOUND);
+    assert_string_equal(bt.text, text);
+}
+
+static void a_profile_routes_to_clusters_that_exist(void **state)
+{
+    timed *t = *state;
+    fixture *f = &t->f;
+    const ms_str both[] = {ms_str_lit("local-c1"), ms_str_lit("z9")};
+    ms_bt_profile single = profile_of("single");
+    single.cluster = ms_str_lit("z9");
+    ms_bt_profile multi = profile_of("multi");
+    multi.routing = MS_BT_ROUTING_MULTI_CLUSTER;
+    multi.cluster = (ms_str){NULL, 0};
+    multi.clusters = both;
+    multi.cluster_count = 2;
+    const char *text = "cluster \"projects/p/instances/i/clusters/z9\" not found";
+    /* Neither where the profile would make the instance, nor in one that is there. */
+    assert_refused(f, &single, text);
+    assert_refused(f, &multi, text);
+    ms_bt_status bt = profile_call(f, &single, ms_bt_client_list_profiles, NULL);
+    assert_bt(&bt, MS_BT_NOT_FOUND);
+    create_stream_table(f, NULL, 0);
+    assert_refused(f, &single, text);
+    assert_refused(f, &multi, text);
+    ms_bt_profile changed = profile_of("default");
+    changed.cluster = ms_str_lit("z9");
+    bt = profile_call(f, &changed, ms_bt_client_update_profile, NULL);
+    assert_bt(&bt, MS_BT_NOT_FOUND);
+    assert_profiles(f, "default:local-c1+");
+    add_cluster(f, "z9");
+    create(f, &single);
+    create(f, &multi);
+    assert_profiles(f, "default:local-c1+ multi:* single:z9");
+    single.id = ms_str_lit("other");
+    single.cluster = ms_str_lit("c\xff");
+    assert_refused(f, &single, "cluster \"projects/p/instances/i/clusters/c\\xff\" not found");
+}
+
 static void the_default_profile_can_be_changed_but_not_deleted(void **state)
 {
     timed *t = *state;
     fixture *f = &t->f;
     create_stream_table(f, NULL, 0);
+    add_cluster(f, "z9");
     ms_bt_profile profile = profile_of("default");
+    profile.cluster = ms_str_lit("z9");
     ms_bt_status bt = profile_call(f, &profile, ms_bt_client_create_profile, NULL);
     assert_bt(&bt, MS_BT_ALREADY_EXISTS);
     bt = profile_call(f, &profile, ms_bt_client_delete_profile, NULL);
     assert_bt(&bt, MS_BT_FAILED_PRECONDITION);
     bt = profile_call(f, &profile, ms_bt_client_update_profile, NULL);
     assert_bt(&bt, MS_BT_OK);
-    assert_profiles(f, "default:c9");
+    assert_profiles(f, "default:z9");
     /* Changes come from its cluster now. */
     stream s = stream_from_now(f, "", "");
     put(f, "a", "1");
     const ms_bt_change_page *page = NULL;
     assert_int_equal(ms_bt_change_read_wait(s.read, &f->parker, &page), MS_BT_POLL_PAGE);
-    assert_str_equal(page->changes[0].source_cluster, "c9");
+    assert_str_equal(page->changes[0].source_cluster, "z9");
     ms_bt_change_read_return(s.read, page);
     stream_close(&s);
 }
@@ -275,6 +332,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, timed_setup, timed_teardown)
     const struct CMUnitTest tests[] = {
         TEST(profiles_are_made_shown_changed_and_deleted),
+        TEST(a_profile_routes_to_clusters_that_exist),
         TEST(the_default_profile_can_be_changed_but_not_deleted),
         TEST(wrong_profiles_are_refused),
         TEST(calls_do_what_their_profile_allows),
