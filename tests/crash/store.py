@@ -8,6 +8,7 @@ import powerloss
 from harness import WRITER, Failure, counts, environment, must, rng, run, shim_environment
 
 BATCHES = 100000  # more than a run can write before it is killed
+PART = 100  # so many kills or losses of one store; each check reads all of it
 
 
 def promises(out, mode):
@@ -56,9 +57,9 @@ class Audit:
         return int(said["last"])
 
 
-def kill(work, count, mode):
+def kill(work, count, mode, part):
     """kill -9 at a random moment: the page cache survives, and all that was acknowledged."""
-    random = rng("kill " + mode)
+    random = rng(f"kill {mode}{part}")
     directory = os.path.join(work, "store")
     audit = Audit(work)
     last, batches, advanced = 0, 0, 0
@@ -110,9 +111,9 @@ def lost_without_sync(work):
     return f"{acknowledged - found} of {acknowledged} batches lost, as they may be"
 
 
-def power(work, count, mode):
+def power(work, count, mode, part):
     """Power lost after a random change of a file, the disk rolled back to what it may hold."""
-    random = rng("power " + mode)
+    random = rng(f"power {mode}{part}")
     directory, journal = os.path.join(work, "tree"), os.path.join(work, "journal")
     store = os.path.join(directory, "store")
     os.mkdir(directory)
@@ -127,7 +128,7 @@ def power(work, count, mode):
         must(status == -9, f"loss {i}: the writer ends with {status}: {err.strip()}")
         disk.replay(journal)
         os.remove(journal)
-        powerloss.roll_back(disk, how, f"{i}")
+        powerloss.roll_back(disk, how, f"{i}{part}")
         promised, acked = promises(out, mode)
         promised_total += max(promised - last, 0)
         audit.written(out)
@@ -187,11 +188,18 @@ def full(work, count):
     return f"{count} disks, {batches} acknowledged batches"
 
 
+def in_parts(case, name, body, count, mode):
+    """A large count is several cases, each with a store and random numbers of its own."""
+    for begin in range(0, count, PART):
+        part = f" part {begin // PART + 1}" if count > PART else ""
+        case(f"{name}, mode {mode}{part}", body, min(PART, count - begin), mode, part)
+
+
 def cases(case):
     case("store: a full disk", full, counts(5, 100))
-    case("store: kill -9, mode group", kill, counts(30, 500), "group")
-    case("store: kill -9, mode checkpoint", kill, counts(30, 500), "checkpoint")
+    in_parts(case, "store: kill -9", kill, counts(30, 500), "group")
+    in_parts(case, "store: kill -9", kill, counts(30, 500), "checkpoint")
     case("store: the shim sees every change", seen_by_shim)
     case("store: the simulation loses what was not synced", lost_without_sync)
-    case("store: power loss, mode group", power, counts(36, 500), "group")
-    case("store: power loss, mode checkpoint", power, counts(24, 500), "checkpoint")
+    in_parts(case, "store: power loss", power, counts(36, 500), "group")
+    in_parts(case, "store: power loss", power, counts(24, 500), "checkpoint")
