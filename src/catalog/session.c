@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define DESC(setting) [setting] =
@@ -204,6 +205,22 @@ static bool is_under_reserved_root(ms_str key)
     return false;
 }
 
+/* When no key is near, those that begin as this one does. */
+static ms_rc hint_of_root(ms_str key, ms_status *st)
+{
+    char text[sizeof st->hint] = "";
+    size_t bytes = 0;
+    ms_str root = ms_str_slice(key, 0, ms_str_find_byte(key, '.', 0) + 1);
+    for (size_t i = 0; i < MS_SETTING_COUNT && bytes < sizeof text; i++) {
+        if (ms_str_starts_with(ms_str_cstr(known[i].key), root)) {
+            int more = snprintf(text + bytes, sizeof text - bytes, "%s%s",
+                                bytes == 0 ? "There are " : ", ", known[i].key);
+            bytes += more > 0 ? (size_t)more : 0;
+        }
+    }
+    return bytes == 0 ? st->code : ms_status_hint(st, "%s.", text);
+}
+
 static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status *st)
 {
     *note_out = MS_SET_PARAMETER;
@@ -220,10 +237,7 @@ static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status
     }
     ms_status_set(st, MS_UNKNOWN_OPTION, span, "there is no setting \"%.*s\"", MS_STR_ARG(key));
     const char *near = ms_option_nearest(known, MS_SETTING_COUNT, key);
-    if (near != NULL) {
-        ms_status_hint(st, "Did you mean \"%s\"?", near);
-    }
-    return st->code;
+    return near != NULL ? ms_status_hint(st, "Did you mean \"%s\"?", near) : hint_of_root(key, st);
 }
 
 /* The value of a known setting, when it is set. */

@@ -24,7 +24,8 @@ static void print_help_of(size_t option_bytes, const char *help)
 
 void msi_print_usage(const msi_command *command)
 {
-    printf("usage: millstream %s %s%s\n\n%s\n", command->name, command->operands,
+    printf("usage: millstream %s%s%s%s\n\n%s\n", command->name,
+           command->operands[0] != '\0' ? " " : "", command->operands,
            command->flag_count > 0 ? " [options]" : "", command->help);
     for (size_t i = 0; i < command->flag_count; i++) {
         const msi_flag *flag = &command->flags[i];
@@ -33,6 +34,9 @@ void msi_print_usage(const msi_command *command)
             printf("%s  %s %s", i == 0 ? "\noptions:\n" : "", flag->name, arg);
             print_help_of(strlen(flag->name) + 1 + strlen(arg), flag->help);
         }
+    }
+    if (command->example != NULL) {
+        printf("\nexample:\n  millstream %s %s\n", command->name, command->example);
     }
 }
 

@@ -28,7 +28,8 @@ enum {
     FLAG_DATA_DIR,
     FLAG_BIGTABLE,
     FLAG_SET,
-    FLAG_QUIET
+    FLAG_QUIET,
+    FLAG_COUNT
 };
 
 static const msi_flag flags[] = {
@@ -36,16 +37,15 @@ static const msi_flag flags[] = {
                      "a column family; TYPE raw, int64-sum, int64-min, int64-max or int64-hll; "
                      "repeatable",
                      false},
-    [FLAG_SPLIT] = {"--split", "KEY", "create-table: a tablet begins here; repeatable", false},
+    [FLAG_SPLIT] = {"--split", "KEY", "a tablet begins at this key; repeatable", false},
     [FLAG_CHANGE_STREAM] = {"--change-stream", "RETENTION",
-                            "create-table: keep changes this long (1 to 7 d)", false},
-    [FLAG_CLUSTER] = {"--cluster", "CLUSTER", "create-profile: route to this cluster", false},
-    [FLAG_TRANSACTIONS] = {"--transactions", NULL,
-                           "create-profile: with a cluster, allow reads that write", false},
-    [FLAG_MULTI_CLUSTER] = {"--multi-cluster", NULL, "create-profile: route to any cluster", false},
-    [FLAG_DATA_BOOST] = {"--data-boost", NULL, "create-profile: reads only, by Data Boost", false},
-    [FLAG_PREFIX] = {"--prefix", "KEY", "show: only rows whose key begins so", false},
-    [FLAG_LIMIT] = {"--limit", "N", "show: at most so many rows", false},
+                            "keep a change stream, of changes this old: 1d to 7d", false},
+    [FLAG_CLUSTER] = {"--cluster", "CLUSTER", "route to this cluster", false},
+    [FLAG_TRANSACTIONS] = {"--transactions", NULL, "with --cluster: allow reads that write", false},
+    [FLAG_MULTI_CLUSTER] = {"--multi-cluster", NULL, "route to any cluster", false},
+    [FLAG_DATA_BOOST] = {"--data-boost", NULL, "reads only, by Data Boost", false},
+    [FLAG_PREFIX] = {"--prefix", "KEY", "only rows whose key begins so", false},
+    [FLAG_LIMIT] = {"--limit", "N", "at most so many rows", false},
     [FLAG_DATA_DIR] = {"--data-dir", "DIR", "where the embedded Bigtable lives", false},
     [FLAG_BIGTABLE] = {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
     [FLAG_SET] = {"--set", "KEY=VALUE", "a setting, such as bigtable.tls-ca; repeatable", false},
@@ -60,10 +60,10 @@ static const msi_flag flags[] = {
 
 typedef struct admin_args {
     msi_common common;
+    const struct admin_action *action;
     int argc;
     char **argv;
     uint32_t given; /* flags */
-    const char *action;
     const char *path;
     const char *prefix;
     uint64_t limit;
@@ -84,6 +84,20 @@ static const struct {
              {"int64-min", MS_BIGTABLE_INT64_MIN},
              {"int64-max", MS_BIGTABLE_INT64_MAX},
              {"int64-hll", MS_BIGTABLE_INT64_HLL}};
+
+/* A command of this command. */
+typedef struct admin_action {
+    const char *title; /* "bigtable ls" */
+    const char *operands;
+    const char *help;
+    const char *example;
+    ms_rc (*act)(admin_args *admin, ms_status *st);
+    uint32_t flags; /* that it takes beside those for all */
+    bool needs_key;
+} admin_action;
+
+static const admin_action *find_action(const char *name);
+static int unknown_action(const msi_command *command, const char *name);
 
 /* What a part behind a family's name says. */
 typedef enum family_part { PART_NONE, PART_TYPE, PART_VERSIONS, PART_AGE, PART_COUNT } family_part;
@@ -157,11 +171,12 @@ static int add_family(admin_args *admin, const msi_command *command, const char 
 static int take_operand(admin_args *admin, const msi_command *command, const char *value)
 {
     if (admin->action == NULL) {
-        admin->action = value;
-    } else if (admin->path == NULL) {
+        admin->action = find_action(value);
+        return admin->action != NULL ? MSI_EXIT_OK : unknown_action(command, value);
+    }
+    if (admin->path == NULL) {
         admin->path = value;
-    } else if (admin->key == NULL &&
-               (strcmp(admin->action, "split") == 0 || strcmp(admin->action, "merge") == 0)) {
+    } else if (admin->key == NULL && admin->action->needs_key) {
         admin->key = value;
     } else {
         return msi_usage_error(command, "unexpected \"%s\"", value);
@@ -278,12 +293,17 @@ static ms_rc create_profile(admin_args *admin, ms_status *st)
                                       &admin->profile, st);
 }
 
+static void print_tablets(uint64_t tablets)
+{
+    printf("%" PRIu64 " tablet%s\n", tablets, tablets == 1 ? "" : "s");
+}
+
 static ms_rc split(admin_args *admin, ms_status *st)
 {
     uint64_t tablets = 0;
     MS_TRY(ms_bigtable_split_tablet(admin->common.session, ms_str_cstr(admin->path),
                                     ms_str_cstr(admin->key), &tablets, st));
-    printf("%" PRIu64 " tablets\n", tablets);
+    print_tablets(tablets);
     return MS_OK;
 }
 
@@ -292,7 +312,7 @@ static ms_rc merge(admin_args *admin, ms_status *st)
     uint64_t tablets = 0;
     MS_TRY(ms_bigtable_merge_tablets(admin->common.session, ms_str_cstr(admin->path),
                                      ms_str_cstr(admin->key), &tablets, st));
-    printf("%" PRIu64 " tablets\n", tablets);
+    print_tablets(tablets);
     return MS_OK;
 }
 
@@ -301,7 +321,7 @@ static ms_rc collect_garbage(admin_args *admin, ms_status *st)
     uint64_t cells = 0;
     MS_TRY(
         ms_bigtable_collect_garbage(admin->common.session, ms_str_cstr(admin->path), &cells, st));
-    printf("%" PRIu64 " cells collected\n", cells);
+    printf("%" PRIu64 " cell%s collected\n", cells, cells == 1 ? "" : "s");
     return MS_OK;
 }
 
@@ -326,39 +346,81 @@ static ms_rc count(admin_args *admin, ms_status *st)
     return MS_OK;
 }
 
-typedef struct admin_action {
-    const char *name;
-    const char *operands;
-    ms_rc (*act)(admin_args *admin, ms_status *st);
-    uint32_t flags; /* that it takes beside those for all */
-    bool needs_key;
-} admin_action;
-
 static const admin_action actions[] = {
-    {"create-table", "PROJECT/INSTANCE/TABLE", create_table,
-     BIT(FLAG_FAMILY) | BIT(FLAG_SPLIT) | BIT(FLAG_CHANGE_STREAM), false},
-    {"add-family", "PROJECT/INSTANCE/TABLE", add_families, BIT(FLAG_FAMILY), false},
-    {"drop-table", "PROJECT/INSTANCE/TABLE", drop_table, 0, false},
-    {"create-profile", "PROJECT/INSTANCE/ID", create_profile, FOR_PROFILE, false},
-    {"ls", "PROJECT/INSTANCE", list, 0, false},
-    {"show", "PROJECT/INSTANCE/TABLE", show, BIT(FLAG_PREFIX) | BIT(FLAG_LIMIT), false},
-    {"count", "PROJECT/INSTANCE/TABLE", count, 0, false},
-    {"split", "PROJECT/INSTANCE/TABLE KEY", split, 0, true},
-    {"merge", "PROJECT/INSTANCE/TABLE KEY", merge, 0, true},
-    {"gc", "PROJECT/INSTANCE/TABLE", collect_garbage, 0, false},
+    {"bigtable create-table", "PROJECT/INSTANCE/TABLE", "make a table with these families",
+     "demo/local/people --family cf:max-versions=1 --family visits:int64-sum --split m",
+     create_table, BIT(FLAG_FAMILY) | BIT(FLAG_SPLIT) | BIT(FLAG_CHANGE_STREAM), false},
+    {"bigtable add-family", "PROJECT/INSTANCE/TABLE", "add families to a table, all or none",
+     "demo/local/people --family old:max-age=30d", add_families, BIT(FLAG_FAMILY), false},
+    {"bigtable drop-table", "PROJECT/INSTANCE/TABLE", "drop a table with all that is in it",
+     "demo/local/people", drop_table, 0, false},
+    {"bigtable create-profile", "PROJECT/INSTANCE/ID", "make an app profile",
+     "demo/local/solo --cluster local-c1 --transactions", create_profile, FOR_PROFILE, false},
+    {"bigtable ls", "PROJECT/INSTANCE", "list the tables of an instance", "demo/local", list, 0,
+     false},
+    {"bigtable show", "PROJECT/INSTANCE/TABLE", "print rows with all their cells",
+     "demo/local/people --prefix a --limit 10", show, BIT(FLAG_PREFIX) | BIT(FLAG_LIMIT), false},
+    {"bigtable count", "PROJECT/INSTANCE/TABLE", "count the rows of a table", "demo/local/people",
+     count, 0, false},
+    {"bigtable split", "PROJECT/INSTANCE/TABLE KEY", "let a tablet begin at a key",
+     "demo/local/people m", split, 0, true},
+    {"bigtable merge", "PROJECT/INSTANCE/TABLE KEY",
+     "join the tablet that begins at a key to the one before", "demo/local/people m", merge, 0,
+     true},
+    {"bigtable gc", "PROJECT/INSTANCE/TABLE", "collect now what the rules of the families let go",
+     "demo/local/people", collect_garbage, 0, false},
 };
+#define ACTION_COUNT (sizeof actions / sizeof *actions)
+
+static const char *action_name(const admin_action *action)
+{
+    return action->title + sizeof "bigtable " - 1;
+}
 
 static const admin_action *find_action(const char *name)
 {
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (strcmp(actions[i].name, name) == 0) {
+    for (size_t i = 0; i < ACTION_COUNT; i++) {
+        if (strcmp(action_name(&actions[i]), name) == 0) {
             return &actions[i];
         }
     }
     return NULL;
 }
 
-static int act(admin_args *admin, const msi_command *command, const admin_action *action)
+static int unknown_action(const msi_command *command, const char *name)
+{
+    const char *near = NULL;
+    unsigned near_edits = 3;
+    for (size_t i = 0; i < ACTION_COUNT; i++) {
+        const char *other = action_name(&actions[i]);
+        unsigned edits = ms_str_distance(ms_str_cstr(other), ms_str_cstr(name), near_edits);
+        if (edits < near_edits) {
+            near = other;
+            near_edits = edits;
+        }
+    }
+    return msi_usage_error(command, "there is no command \"bigtable %s\"%s%s%s", name,
+                           near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                           near != NULL ? "\"?" : "");
+}
+
+/* An action as a command, for messages; for its usage with room for the options that it takes. */
+static msi_command action_command(const admin_action *action, msi_flag own[FLAG_COUNT])
+{
+    msi_command command = {.name = action->title,
+                           .operands = action->operands,
+                           .help = action->help,
+                           .flags = own,
+                           .example = action->example};
+    for (size_t i = 0; own != NULL && i < FLAG_COUNT; i++) {
+        if (((action->flags | FOR_ALL) & BIT(i)) != 0) {
+            own[command.flag_count++] = flags[i];
+        }
+    }
+    return command;
+}
+
+static int act(admin_args *admin, const msi_command *command)
 {
     ms_status st = {0};
     ms_engine_options options = {.struct_bytes = sizeof options,
@@ -370,7 +432,7 @@ static int act(admin_args *admin, const msi_command *command, const admin_action
         ms_session_open(admin->common.engine, &admin->common.session, &st) == MS_OK) {
         status = apply_settings(admin, command);
         if (status == MSI_EXIT_OK &&
-            (action->act(admin, &st) != MS_OK ||
+            (admin->action->act(admin, &st) != MS_OK ||
              msi_output_status(admin->common.output_errno, &st) != MS_OK)) {
             status = MSI_EXIT_FAILED;
         }
@@ -400,23 +462,24 @@ static int check_routing(const admin_args *admin, const msi_command *command)
 }
 
 /* What an action does not take is refused, and what it needs asked for. */
-static int check_args(const admin_args *admin, const msi_command *command,
-                      const admin_action *action)
+static int check_args(const admin_args *admin)
 {
+    const admin_action *action = admin->action;
+    const msi_command command = action_command(action, NULL);
     uint32_t foreign = admin->given & ~(action->flags | FOR_ALL);
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
         if ((foreign & BIT(i)) != 0) {
-            return msi_usage_error(command, "option \"%s\" does not go with %s", flags[i].name,
-                                   action->name);
+            return msi_usage_error(&command, "option \"%s\" does not go with %s", flags[i].name,
+                                   action_name(action));
         }
     }
     if (admin->path == NULL || (action->needs_key && admin->key == NULL)) {
-        return msi_usage_error(command, "%s needs %s", action->name, action->operands);
+        return msi_usage_error(&command, "%s needs %s", action_name(action), action->operands);
     }
     if (action->act == add_families && admin->family_count == 0) {
-        return msi_usage_error(command, "%s needs --family", action->name);
+        return msi_usage_error(&command, "%s needs --family", action_name(action));
     }
-    return action->act == create_profile ? check_routing(admin, command) : MSI_EXIT_OK;
+    return action->act == create_profile ? check_routing(admin, &command) : MSI_EXIT_OK;
 }
 
 static int run(const msi_command *command, int argc, char **argv)
@@ -431,20 +494,43 @@ static int run(const msi_command *command, int argc, char **argv)
     if (status != MSI_EXIT_OK || args.failed) {
         return MSI_EXIT_USAGE;
     }
-    const admin_action *action = admin.action != NULL ? find_action(admin.action) : NULL;
-    if (action == NULL) {
-        return msi_usage_error(command, "%s%s", admin.action == NULL ? "no command" : "no command ",
-                               admin.action == NULL ? "" : admin.action);
+    if (admin.action == NULL) {
+        return msi_usage_error(command, "no command");
     }
-    status = check_args(&admin, command, action);
-    return status == MSI_EXIT_OK ? act(&admin, command, action) : status;
+    status = check_args(&admin);
+    return status == MSI_EXIT_OK ? act(&admin, command) : status;
+}
+
+static int help_on(const msi_command *command, int argc, char **argv)
+{
+    const admin_action *action = NULL;
+    for (int i = 0; i < argc && action == NULL; i++) {
+        action = find_action(argv[i]); /* others may be values of options */
+    }
+    if (action == NULL && argc > 0 && argv[0][0] != '-') {
+        return unknown_action(command, argv[0]);
+    }
+    if (action != NULL) {
+        msi_flag own[FLAG_COUNT];
+        const msi_command usage = action_command(action, own);
+        msi_print_usage(&usage);
+        return MSI_EXIT_OK;
+    }
+    printf("usage: millstream bigtable COMMAND ...\n\n%s\n\ncommands:\n", command->help);
+    for (size_t i = 0; i < ACTION_COUNT; i++) {
+        printf("  %-14s %-26s %s\n", action_name(&actions[i]), actions[i].operands,
+               actions[i].help);
+    }
+    printf("\nmillstream help bigtable COMMAND says more about one.\n");
+    return MSI_EXIT_OK;
 }
 
 const msi_command msi_command_bigtable = {
-    "bigtable",
-    "COMMAND PROJECT/INSTANCE[/TABLE] [KEY]",
-    "create-table, add-family, drop-table, create-profile, ls, show, count, split, merge, gc",
-    flags,
-    sizeof flags / sizeof *flags,
-    run,
+    .name = "bigtable",
+    .operands = "COMMAND ...",
+    .help = "look after tables of any Bigtable: make, list, show, count, split and drop them",
+    .flags = flags,
+    .flag_count = sizeof flags / sizeof *flags,
+    .run = run,
+    .help_on = help_on,
 };

@@ -87,10 +87,10 @@ static int run(const msi_command *command, int argc, char **argv)
 }
 
 const msi_command msi_command_check = {
-    "check",
-    "FILE.sql",
-    "parse, bind and plan a script, run nothing, report all errors",
-    flags,
-    sizeof flags / sizeof *flags,
-    run,
+    .name = "check",
+    .operands = "FILE.sql",
+    .help = "parse, bind and plan a script, run nothing, report all errors",
+    .flags = flags,
+    .flag_count = sizeof flags / sizeof *flags,
+    .run = run,
 };

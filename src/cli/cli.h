@@ -32,6 +32,11 @@ typedef struct msi_command {
     const msi_flag *flags;
     size_t flag_count;
     int (*run)(const struct msi_command *command, int argc, char **argv);
+    const char *example; /* of its arguments */
+
+    /* Prints the usage for these arguments, of a command that has commands of its own; returns the
+     * exit status. NULL: msi_print_usage does. */
+    int (*help_on)(const struct msi_command *command, int argc, char **argv);
 } msi_command;
 
 extern const msi_command msi_command_run;

@@ -27,7 +27,7 @@ static void print_help(void)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         printf("  %-10s %s\n", commands[i]->name, commands[i]->help);
     }
-    printf("\nmillstream COMMAND --help says more about one.\n");
+    printf("\nmillstream help COMMAND says more about one.\n");
 }
 
 static int unknown_command(const char *name)
@@ -51,6 +51,36 @@ static bool asks_for_help(int argc, char **argv)
         }
     }
     return false;
+}
+
+static const msi_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(name, commands[i]->name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int help_on(const msi_command *command, int argc, char **argv)
+{
+    if (command->help_on != NULL) {
+        return command->help_on(command, argc, argv);
+    }
+    msi_print_usage(command);
+    return MSI_EXIT_OK;
+}
+
+/* millstream help [COMMAND ...]: what "millstream COMMAND ... --help" prints. */
+static int run_help(int argc, char **argv)
+{
+    if (argc == 0) {
+        print_help();
+        return MSI_EXIT_OK;
+    }
+    const msi_command *command = find_command(argv[0]);
+    return command != NULL ? help_on(command, argc - 1, argv + 1) : unknown_command(argv[0]);
 }
 
 /*
@@ -96,20 +126,14 @@ static int run_program(int argc, char **argv)
     }
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help();
-        return MSI_EXIT_OK;
+        return run_help(argc - 2, argv + 2);
     }
-    name = strcmp(name, "--version") == 0 ? "version" : name;
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(name, commands[i]->name) == 0) {
-            if (asks_for_help(argc - 2, argv + 2)) {
-                msi_print_usage(commands[i]);
-                return MSI_EXIT_OK;
-            }
-            return commands[i]->run(commands[i], argc - 2, argv + 2);
-        }
+    const msi_command *command = find_command(strcmp(name, "--version") == 0 ? "version" : name);
+    if (command == NULL) {
+        return unknown_command(name);
     }
-    return unknown_command(name);
+    return asks_for_help(argc - 2, argv + 2) ? help_on(command, argc - 2, argv + 2)
+                                             : command->run(command, argc - 2, argv + 2);
 }
 
 int main(int argc, char **argv)

@@ -107,8 +107,9 @@ static void note_stopped(run_state *run, const ms_execution *execution)
         return;
     }
     run->bounded_stopped = true;
-    fprintf(stderr, "stopped; the %" PRIu64 " rows read so far were not committed as a whole\n",
-            stats.rows_read);
+    fprintf(stderr, "stopped; the %" PRIu64 " row%s read so far %s not committed as a whole\n",
+            stats.rows_read, stats.rows_read == 1 ? "" : "s",
+            stats.rows_read == 1 ? "was" : "were");
 }
 
 /* A bounded query that a signal stopped: whoever reads its rows must not take them for all. */
@@ -489,14 +490,19 @@ static int explain_main(const msi_command *command, int argc, char **argv)
 }
 
 const msi_command msi_command_run = {
-    "run", "FILE.sql|-", "run a script", run_flags, sizeof run_flags / sizeof *run_flags, run_main,
+    .name = "run",
+    .operands = "FILE.sql|-",
+    .help = "run a script",
+    .flags = run_flags,
+    .flag_count = sizeof run_flags / sizeof *run_flags,
+    .run = run_main,
 };
 
 const msi_command msi_command_explain = {
-    "explain",
-    "FILE.sql|-",
-    "print the plans of a script's queries and INSERTs, run none",
-    explain_flags,
-    sizeof explain_flags / sizeof *explain_flags,
-    explain_main,
+    .name = "explain",
+    .operands = "FILE.sql|-",
+    .help = "print the plans of a script's queries and INSERTs, run none",
+    .flags = explain_flags,
+    .flag_count = sizeof explain_flags / sizeof *explain_flags,
+    .run = explain_main,
 };

@@ -71,5 +71,11 @@ static int run(const msi_command *command, int argc, char **argv)
 }
 
 const msi_command msi_command_serve = {
-    "serve", "", "serve the embedded Bigtable over gRPC", flags, sizeof flags / sizeof *flags, run,
+    .name = "serve",
+    .operands = "",
+    .help = "serve the embedded Bigtable over gRPC",
+    .flags = flags,
+    .flag_count = sizeof flags / sizeof *flags,
+    .run = run,
+    .example = "--listen 127.0.0.1:8086 --data-dir data",
 };

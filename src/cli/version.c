@@ -36,5 +36,10 @@ static int run(const msi_command *command, int argc, char **argv)
 }
 
 const msi_command msi_command_version = {
-    "version", "", "print the version", flags, sizeof flags / sizeof *flags, run,
+    .name = "version",
+    .operands = "",
+    .help = "print the version",
+    .flags = flags,
+    .flag_count = sizeof flags / sizeof *flags,
+    .run = run,
 };

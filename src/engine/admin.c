@@ -31,13 +31,34 @@ ms_rc msi_admin_init(msi_admin *a, ms_session *session, bool for_write, ms_statu
     msi_bigtable *bigtable = &session->engine->bigtable;
     bigtable->session = session;
     static const ms_bigtable_place anywhere;
-    return bigtable->service.open(&bigtable->service, &anywhere, for_write, &a->client, st);
+    ms_rc rc = bigtable->service.open(&bigtable->service, &anywhere, for_write, &a->client, st);
+    if (rc == MS_BIGTABLE_NOT_FOUND && !for_write) {
+        ms_status_clear(st);
+        return MS_OK;
+    }
+    return rc;
 }
 
 void msi_admin_release(msi_admin *a)
 {
     ms_arena_release(&a->arena);
     ms_mailbox_release(&a->mailbox);
+}
+
+/* What the path would be with a part more, or less. */
+static ms_rc hint_of_shape(const ms_str parts[3], size_t count, const char *last, ms_status *st)
+{
+    if (last != NULL && count == 2) {
+        return ms_status_hint(st, "Write the %s too: \"%.*s/%.*s/%s\".",
+                              strcmp(last, "TABLE") == 0 ? "table" : "profile's ID",
+                              MS_STR_ARG(parts[0]), MS_STR_ARG(parts[1]), last);
+    }
+    if (last == NULL && count > 2) {
+        return ms_status_hint(st, "An instance is meant, without its tables: \"%.*s/%.*s\".",
+                              MS_STR_ARG(parts[0]), MS_STR_ARG(parts[1]));
+    }
+    return ms_status_hint(st, "Write %s names with a slash between them.",
+                          last != NULL ? "three" : "two");
 }
 
 ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out, ms_status *st)
@@ -55,9 +76,9 @@ ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out, 
         }
     }
     if (count != wanted) {
-        return ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none,
-                             "\"%.*s\" is not PROJECT/INSTANCE%s%s", MS_STR_ARG(path),
-                             last != NULL ? "/" : "", last != NULL ? last : "");
+        ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none, "\"%.*s\" is not PROJECT/INSTANCE%s%s",
+                      MS_STR_ARG(path), last != NULL ? "/" : "", last != NULL ? last : "");
+        return hint_of_shape(parts, count, last, st);
     }
     *name_out = (ms_bt_table_name){parts[0], parts[1], parts[2]};
     ms_bt_status bt = {0};
@@ -69,6 +90,32 @@ ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out, 
 }
 
 /* Listing. */
+
+/* The answer of an instance in which there is nothing, as a store gives it. */
+static ms_bt_status instance_missing(const msi_admin *a)
+{
+    ms_bt_status bt = {0};
+    ms_bt_instance_name_missing(&a->name, &bt);
+    return bt;
+}
+
+/* How an instance of ours comes to be. */
+static ms_rc hint_of_making(const msi_admin *a, const ms_bt_status *bt, ms_status *st)
+{
+    bool is_ours = a->client == NULL || ms_bt_client_is_millstream(a->client);
+    return bt->code != MS_BT_NOT_FOUND || !is_ours
+               ? st->code
+               : ms_status_hint(st, "An instance is there once a table is in it, which is made by "
+                                    "millstream bigtable create-table, or by an INSERT with "
+                                    "'sink.create-disposition' = 'create-if-needed'.");
+}
+
+static ms_rc report_listing(const msi_admin *a, const ms_bt_status *bt, ms_status *st)
+{
+    ms_bt_status_report(bt, st, "could not list the tables of \"%.*s/%.*s\"",
+                        MS_STR_ARG(a->name.project), MS_STR_ARG(a->name.instance));
+    return hint_of_making(a, bt, st);
+}
 
 static ms_rc print_names(const msi_admin *a, const ms_bt_table_call *call,
                          ms_bigtable_write_fn write, void *arg, ms_status *st)
@@ -90,16 +137,17 @@ static ms_rc print_names(const msi_admin *a, const ms_bt_table_call *call,
 
 static ms_rc list_tables(msi_admin *a, ms_bigtable_write_fn write, void *arg, ms_status *st)
 {
+    if (a->client == NULL) {
+        ms_bt_status missing = instance_missing(a);
+        return report_listing(a, &missing, st);
+    }
     ms_bt_table_call call;
     ms_bt_table_call_init(&call, &a->mailbox, msi_admin_done, NULL);
     call.name = a->name;
     ms_bt_client_list_tables(a->client, &call);
     ms_bt_call_wait(&call.call, &a->parker);
-    ms_rc rc = ms_bt_status_is_ok(&call.call.status)
-                   ? print_names(a, &call, write, arg, st)
-                   : ms_bt_status_report(&call.call.status, st,
-                                         "could not list the tables of \"%.*s/%.*s\"",
-                                         MS_STR_ARG(a->name.project), MS_STR_ARG(a->name.instance));
+    ms_rc rc = ms_bt_status_is_ok(&call.call.status) ? print_names(a, &call, write, arg, st)
+                                                     : report_listing(a, &call.call.status, st);
     ms_bt_table_call_release(&call);
     return rc;
 }
@@ -123,12 +171,22 @@ static void closed(void *arg)
     *(bool *)arg = true;
 }
 
+static ms_rc report_reading(const msi_admin *a, const ms_bt_status *bt, ms_status *st)
+{
+    return ms_bt_status_report(bt, st, "could not read table \"%.*s\"", MS_STR_ARG(a->name.table));
+}
+
 /* Calls on every page until the function stops it or the read ends. */
 static ms_rc scan(msi_admin *a, const ms_bt_read_options *options,
                   ms_rc (*on_page)(void *arg, const ms_bt_page *page, bool *stop_out,
                                    ms_status *st),
                   void *arg, ms_status *st)
 {
+    if (a->client == NULL) {
+        ms_bt_status missing = instance_missing(a);
+        report_reading(a, &missing, st);
+        return hint_of_making(a, &missing, st);
+    }
     ms_bt_read *read = ms_bt_client_read_rows(a->client, options, &a->mailbox, woken, NULL);
     ms_rc rc = MS_OK;
     bool stop = false;
@@ -139,8 +197,7 @@ static ms_rc scan(msi_admin *a, const ms_bt_read_options *options,
             rc = on_page(arg, page, &stop, st);
             ms_bt_read_return(read, page);
         } else if (poll == MS_BT_POLL_FAILED) {
-            rc = ms_bt_status_report(ms_bt_read_status(read), st, "could not read table \"%.*s\"",
-                                     MS_STR_ARG(a->name.table));
+            rc = report_reading(a, ms_bt_read_status(read), st);
         } else {
             stop = poll == MS_BT_POLL_END;
         }

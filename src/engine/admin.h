@@ -14,11 +14,12 @@ typedef struct msi_admin {
     ms_parker parker;
     ms_mailbox mailbox;
     ms_arena arena;
-    ms_bt_client *client;
+    ms_bt_client *client; /* NULL: the embedded store is not there, and what is read of it fails */
     ms_bt_table_name name;
 } msi_admin;
 
-/* Opens the session's Bigtable; release also after a failure. */
+/* Opens the session's Bigtable; release also after a failure. When nothing is to be written, an
+ * embedded store that is not there is one in which there is nothing: it succeeds without client. */
 ms_rc msi_admin_init(msi_admin *a, ms_session *session, bool for_write, ms_status *st) MS_MUST_USE;
 void msi_admin_release(msi_admin *a);
 

@@ -191,7 +191,8 @@ static ms_rc open_at_holder(msi_bigtable *bigtable, msi_backend *backend, ms_sta
                        .needs_tls = by_tls};
     place.tls_ca = by_tls ? backend->place.tls_ca : place.tls_ca;
     MS_TRY(msi_remote_open(bigtable, &place, backend, st));
-    msi_engine_note(bigtable->engine, true,
+    /* The store is the one that was asked for: who reaches it how is a note. */
+    msi_engine_note(bigtable->engine, false,
                     "bigtable: embedded store in %s, through its server at %.*s",
                     bigtable->engine->data_dir, MS_STR_ARG(endpoint));
     return MS_OK;

@@ -122,14 +122,62 @@ case_help() {
         status_is 0
         out_has "usage: millstream $command"
         err_is ''
-        ms $command x -h
+        ms help $command
+        status_is 0
+        out_has "usage: millstream $command"
+    done
+    ms run x -h
+    status_is 0
+    ms help bogus
+    usage_error 'there is no command "bogus"'
+}
+case_help_of_a_command_of_bigtable() {
+    ms bigtable --help
+    status_is 0
+    out_has 'usage: millstream bigtable COMMAND ...'
+    local command
+    # shellcheck disable=SC2013
+    for command in create-table add-family drop-table create-profile ls show count split merge gc; do
+        grep -qE "^  $command +PROJECT/INSTANCE" out || fail "no $command"
+        ms bigtable "$command" --help
+        status_is 0
+        err_is ''
+        out_has "usage: millstream bigtable $command PROJECT/INSTANCE"
+        out_has "  millstream bigtable $command demo/local"
+        out_has '  --data-dir DIR'
+        mv out long
+        ms help bigtable "$command"
+        cmp -s long out || fail "two helps of $command"
+        ms bigtable --help
+    done
+    ms bigtable show --help
+    out_has 'usage: millstream bigtable show PROJECT/INSTANCE/TABLE [options]'
+    out_has '--prefix KEY'
+    ! grep -qe --family -e --split out || fail 'options of other commands'
+    ms bigtable --data-dir x split -h
+    out_has 'usage: millstream bigtable split PROJECT/INSTANCE/TABLE KEY [options]'
+    ms help bigtable sow
+    usage_error 'there is no command "bigtable sow"; did you mean "show"?'
+    ms bigtable sow p/i/t
+    usage_error 'there is no command "bigtable sow"; did you mean "show"?'
+    ms bigtable show
+    usage_error 'show needs PROJECT/INSTANCE/TABLE'
+    err_has 'try: millstream bigtable show --help'
+}
+# What the help shows is what the command takes.
+case_examples_of_the_help_work() {
+    local command
+    for command in create-table add-family create-profile merge split show count gc ls drop-table; do
+        ms help bigtable "$command"
+        # shellcheck disable=SC2046
+        ms $(sed -n 's/^  millstream bigtable/bigtable/p' out)
         status_is 0
     done
 }
 case_help_columns_do_not_touch() {
     ms run --help
     ! grep -E '^  --[^ ]+( [A-Z:=]+)? [a-z]' out || fail "an option and its help touch"
-    ms bigtable --help
+    ms bigtable create-table --help
     out_has '--family NAME[:TYPE][:max-versions=N][:max-age=D]'
 }
 case_unknown_command() {
@@ -206,6 +254,10 @@ case_set_without_equals() {
 case_set_of_a_wrong_setting_or_value() {
     ms run a.sql --set table.foo=1
     usage_error 'error[UNKNOWN_OPTION]: there is no setting "table.foo"'
+    ms bigtable ls p/i --set bigtable.nope=1
+    usage_error 'error[UNKNOWN_OPTION]: there is no setting "bigtable.nope"'
+    err_has 'hint: There are bigtable.backend, '
+    err_has 'bigtable.token-file'
     ms run a.sql --parallelism 0
     usage_error 'setting "parallelism.default" cannot be "0"'
     err_has 'detail: option "--parallelism" gives the setting its value'
@@ -682,7 +734,12 @@ case_bigtable_table_that_is_not_there() {
     err_has 'detail: NOT_FOUND: No tables found for instance projects/p/instances/i'
     ms bigtable ls p/i
     status_is 1
-    err_has 'error[BIGTABLE_NOT_FOUND]: there is no embedded Bigtable in "millstream-data/bigtable"'
+    err_has 'error[BIGTABLE_NOT_FOUND]: could not list the tables of "p/i"'
+    err_has 'detail: NOT_FOUND: No tables found for instance projects/p/instances/i'
+    ms bigtable count p/i/t
+    status_is 1
+    err_has 'error[BIGTABLE_NOT_FOUND]: could not read table "t"'
+    err_has 'detail: NOT_FOUND: No tables found for instance projects/p/instances/i'
     [ ! -e millstream-data ] || fail 'a query has made the data directory'
 }
 case_bigtable_administration() {

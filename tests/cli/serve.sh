@@ -90,8 +90,14 @@ admin_tables() {
     refused 'BIGTABLE_NOT_FOUND]: could not drop table "bare"' 'NOT_FOUND: table "projects/p/instances/i/tables/bare" not found'
     bt ls p/i
     out_is 'p/i/t\n'
+    # As where there is no store at all, but for where that is.
     bt ls p/other
     refused 'BIGTABLE_NOT_FOUND]: could not list the tables of "p/other"' 'NOT_FOUND: No tables found for instance projects/p/instances/other'
+    grep -v ^bigtable: err >there
+    ms bigtable ls p/other --data-dir nowhere
+    status_is 1
+    grep -v ^bigtable: err | cmp -s - there || fail "$(cat err) differs from $(cat there)"
+    [ ! -e nowhere ] || fail 'a data directory was made'
 }
 case_tables_are_made_listed_and_dropped() { in_three_ways admin_tables; }
 
@@ -179,7 +185,7 @@ admin_tablets() {
     bt merge p/i/t m
     refused 'BIGTABLE_ERROR]: could not merge tablets of table "t"' "FAILED_PRECONDITION: No tablet begins at key 'm'"
     bt merge p/i/t c
-    out_is '1 tablets\n'
+    out_is '1 tablet\n'
     bt split p/i/t ''
     refused 'BIGTABLE_ERROR]' 'INVALID_ARGUMENT: A split key has 1 to 4096 bytes'
     ms bigtable split "${way[@]}" p/i/t -- --key
@@ -202,7 +208,7 @@ admin_rows() {
     [ "$(grep -c 'cf:n @' out)" = 2 ] || fail "$(cat out)"
     bt gc p/i/t
     status_is 0
-    out_is '1 cells collected\n'
+    out_is '1 cell collected\n'
     err_is "$note"
     bt gc p/i/t
     out_is '0 cells collected\n'
@@ -230,25 +236,31 @@ case_long_keys_are_asked_for_in_several_requests() { in_three_ways many_long_key
 # ---- Operands and options ----
 
 case_administration_checks_its_operands_first() {
+    local text
     for command in create-table drop-table show count gc; do
         ms bigtable $command p/i
         status_is 1
-        err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/TABLE\n'
+        err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/TABLE\nhint: Write the table too: "p/i/TABLE".\n'
     done
     for command in split merge; do
         ms bigtable $command p/i key
         status_is 1
-        err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/TABLE\n'
+        err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/TABLE\nhint: Write the table too: "p/i/TABLE".\n'
     done
-    ms bigtable add-family p/i/t/x --family cf
-    status_is 1
-    err_is 'error[INVALID_ARGUMENT]: "p/i/t/x" is not PROJECT/INSTANCE/TABLE\n'
+    for text in p/i/t/x p ''; do
+        ms bigtable add-family "$text" --family cf
+        status_is 1
+        err_is "error[INVALID_ARGUMENT]: \"$text\" is not PROJECT/INSTANCE/TABLE\nhint: Write three names with a slash between them.\n"
+    done
     ms bigtable create-profile p/i --data-boost
     status_is 1
-    err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/ID\n'
+    err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/ID\nhint: Write the profile'"'"'s ID too: "p/i/ID".\n'
     ms bigtable ls p/i/t
     status_is 1
-    err_is 'error[INVALID_ARGUMENT]: "p/i/t" is not PROJECT/INSTANCE\n'
+    err_is 'error[INVALID_ARGUMENT]: "p/i/t" is not PROJECT/INSTANCE\nhint: An instance is meant, without its tables: "p/i".\n'
+    ms bigtable ls p
+    status_is 1
+    err_is 'error[INVALID_ARGUMENT]: "p" is not PROJECT/INSTANCE\nhint: Write two names with a slash between them.\n'
     ms bigtable create-table 'p/i/a b' --family cf
     status_is 1
     err_has 'error[BIGTABLE_ERROR]: "p/i/a b" is no valid name'
@@ -300,7 +312,7 @@ case_settings_of_administration() {
     # The last one that was given counts.
     ms bigtable ls p/i --bigtable example.com:1 --set bigtable.backend=embedded
     status_is 1
-    err_has 'error[BIGTABLE_NOT_FOUND]: there is no embedded Bigtable in "millstream-data/bigtable"'
+    err_has 'bigtable: embedded store in millstream-data, which is not there yet'
     ms bigtable ls p/i --set bigtable.backend=embedded --bigtable example.com:1
     status_is 1
     err_has '"example.com:1" is another machine, which is reached by TLS only'
@@ -385,6 +397,9 @@ serve_at() { # address to listen on
     status_is 0
     out_is 'p/i/t\n'
     err_is "bigtable: embedded store in data, through its server at $address\n"
+    ms bigtable ls p/i --data-dir data --quiet
+    out_is 'p/i/t\n'
+    err_is ''
     end_server TERM 0
 }
 case_serve_at_a_unix_socket() {

@@ -68,6 +68,14 @@ static void keys_fall_into_four_classes(void **state)
     assert_string_equal(st.message, "there is no setting \"parallelism.defalt\"");
     assert_string_equal(st.hint, "Did you mean \"parallelism.default\"?");
     assert_int_equal(st.span.start, 1);
+    ms_status_clear(&st);
+    assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "bigtable.nope", "1", &note, &st),
+                     MS_UNKNOWN_OPTION);
+    assert_non_null(strstr(st.hint, "There are bigtable.backend, "));
+    ms_status_clear(&st);
+    assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "lineage.nope", "1", &note, &st),
+                     MS_UNKNOWN_OPTION);
+    assert_string_equal(st.hint, "");
     ms_settings_destroy(settings);
 }
 
