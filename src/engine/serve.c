@@ -24,6 +24,7 @@ struct ms_bigtable_server {
     ms_engine *engine;
     ms_bt_store *store;
     ms_bt_server *server;
+    ms_grpc_listener *listener; /* until the server has it */
     ms_tls *tls;
     ms_secret token;
     ms_loop *loops[LOOPS_MAX];
@@ -101,12 +102,17 @@ static ms_rc open_server(ms_bigtable_server *server, const ms_bigtable_serve_opt
     MS_TRY(load_secrets(server, options, st));
     MS_TRY(ms_bt_server_check_address(
         listen, server->tls != NULL && !ms_secret_is_empty(&server->token), st));
+    /* First of all, so that a port that is taken leaves no store behind. */
+    MS_TRY(ms_grpc_listen(listen, &server->listener, st));
     MS_TRY(msi_bigtable_open_store(&server->engine->bigtable, true, MS_BT_SYNC_GROUP,
                                    &server->store, st));
     MS_TRY(start_loops(server, st));
+    ms_grpc_listener *listener = server->listener;
+    server->listener = NULL;
     MS_TRY(ms_bt_server_create(&(ms_bt_server_options){.loops = server->loops,
                                                        .loop_count = server->loop_count,
                                                        .listen = listen,
+                                                       .listener = listener,
                                                        .store = server->store,
                                                        .tls = server->tls,
                                                        .token = ms_secret_is_empty(&server->token)
@@ -119,6 +125,7 @@ static ms_rc open_server(ms_bigtable_server *server, const ms_bigtable_serve_opt
 static ms_rc close_server(ms_bigtable_server *server, int64_t drain_ms, ms_status *st)
 {
     ms_bt_server_destroy(server->server, drain_ms * NS_PER_MS);
+    ms_grpc_listener_close(server->listener);
     for (int i = 0; i < server->loop_count; i++) {
         ms_loop_destroy(server->loops[i]);
     }

@@ -265,6 +265,31 @@ static int listen_on_name(const msi_address *address, ms_status *st)
     return fd;
 }
 
+static ms_rc cannot_listen(const msi_address *address, int error, ms_status *st)
+{
+    if (address->is_unix) {
+        ms_status_set_errno(st, error, "could not listen on \"unix:%s\"", address->host);
+    } else {
+        bool is_ipv6 = strchr(address->host, ':') != NULL;
+        ms_status_set_errno(st, error, "could not listen on \"%s%s%s:%u\"", is_ipv6 ? "[" : "",
+                            address->host, is_ipv6 ? "]" : "", (unsigned)address->port);
+    }
+    switch (error) {
+    case EADDRINUSE:
+        return ms_status_hint(st, address->is_unix
+                                      ? "Another program listens there."
+                                      : "Another program listens there. Choose another port, or 0 "
+                                        "for any that is free.");
+    case EADDRNOTAVAIL:
+        return ms_status_hint(st, "Use an address of this machine.");
+    case EACCES:
+        return address->is_unix ? st->code
+                                : ms_status_hint(st, "Ports below 1024 need a privilege.");
+    default:
+        return st->code;
+    }
+}
+
 ms_rc msi_address_listen(const msi_address *address, int *fd_out, uint16_t *port_out, ms_status *st)
 {
     struct sockaddr_storage socket_address;
@@ -285,8 +310,7 @@ ms_rc msi_address_listen(const msi_address *address, int *fd_out, uint16_t *port
         if (st->code != MS_OK) {
             return st->code;
         }
-        ms_status_set_errno(st, error, "could not listen on \"%s\"", address->host);
-        return ms_status_detail(st, "port %u", (unsigned)address->port);
+        return cannot_listen(address, error, st);
     }
     *fd_out = fd;
     *port_out = bound_port(fd);

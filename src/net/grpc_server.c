@@ -127,6 +127,38 @@ void msi_shard_check_done(msi_shard *shard)
     ms_mutex_unlock(&server->mutex);
 }
 
+/* Listening. */
+
+ms_rc ms_grpc_listen(ms_str address, ms_grpc_listener **listener_out, ms_status *st)
+{
+    *listener_out = NULL;
+    msi_address parsed;
+    MS_TRY(msi_address_parse(address, &parsed, st));
+    ms_grpc_listener *listener = ms_mem_calloc(1, sizeof(*listener));
+    if (msi_address_listen(&parsed, &listener->fd, &listener->port, st) != MS_OK) {
+        ms_mem_free(listener);
+        return st->code;
+    }
+    listener->is_unix = parsed.is_unix;
+    memcpy(listener->path, parsed.host, sizeof(listener->path));
+    *listener_out = listener;
+    return MS_OK;
+}
+
+void ms_grpc_listener_close(ms_grpc_listener *listener)
+{
+    if (listener == NULL) {
+        return;
+    }
+    if (listener->fd >= 0) {
+        close(listener->fd);
+    }
+    if (listener->is_unix) {
+        unlink(listener->path);
+    }
+    ms_mem_free(listener);
+}
+
 /* Accepting. */
 
 /* A connection on its way from the loop that accepted it to the one that serves it. */
@@ -184,7 +216,7 @@ static void accept_ready(uv_poll_t *poll, int status, int events)
     (void)events;
     ms_grpc_server *server = poll->data;
     for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
-        int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(server->listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             deal(server, fd);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -207,7 +239,7 @@ static void start_listening(void *arg)
     ms_grpc_server *server = task->server;
     msi_shard *shard = &server->shards[0];
     ms_loop_timer_init(&server->accept_pause, accept_again);
-    task->rc = uv_poll_init(msi_loop_uv(shard->loop), &server->listen_poll, server->listen_fd);
+    task->rc = uv_poll_init(msi_loop_uv(shard->loop), &server->listen_poll, server->listener->fd);
     if (task->rc == 0) {
         server->listen_poll.data = server;
         server->is_listening = true;
@@ -220,8 +252,8 @@ static void start_listening(void *arg)
 static void listener_closed(uv_handle_t *handle)
 {
     ms_grpc_server *server = handle->data;
-    close(server->listen_fd);
-    server->listen_fd = -1;
+    close(server->listener->fd);
+    server->listener->fd = -1;
     server->shards[0].holds--;
     msi_shard_check_done(&server->shards[0]);
 }
@@ -316,12 +348,7 @@ static void free_server(ms_grpc_server *server)
         msi_header_pairs_release(&shard->pairs);
         ms_mem_free(shard->fields);
     }
-    if (server->listen_fd >= 0) {
-        close(server->listen_fd);
-    }
-    if (server->unix_path != NULL) {
-        unlink(server->unix_path);
-    }
+    ms_grpc_listener_close(server->listener);
     msi_header_release(&server->headers);
     ms_cond_release(&server->done_cond);
     ms_mutex_release(&server->mutex);
@@ -336,7 +363,7 @@ static ms_grpc_server *make_server(const ms_grpc_server_options *options)
     server->options = *options;
     fill_in(&server->options);
     server->h2_options = make_h2_options(&server->options);
-    server->listen_fd = -1;
+    server->listener = options->listener;
     server->shard_count = options->loop_count;
     server->shards = ms_arena_array(&server->arena, msi_shard, (size_t)options->loop_count);
     for (int i = 0; i < server->shard_count; i++) {
@@ -355,16 +382,12 @@ static ms_grpc_server *make_server(const ms_grpc_server_options *options)
 static ms_rc open_server(ms_grpc_server *server, const ms_grpc_server_options *options,
                          ms_status *st)
 {
-    msi_address address;
-    MS_TRY(msi_address_parse(options->listen, &address, st));
     if (!msi_header_add_metadata(&server->headers, options->headers)) {
         return ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
                              "the server's headers cannot be sent as metadata");
     }
-    MS_TRY(msi_address_listen(&address, &server->listen_fd, &server->port, st));
-    if (address.is_unix) {
-        server->unix_path =
-            (char *)(uintptr_t)ms_arena_copy_str(&server->arena, ms_str_cstr(address.host)).ptr;
+    if (server->listener == NULL) {
+        MS_TRY(ms_grpc_listen(options->listen, &server->listener, st));
     }
     listening task = {.server = server};
     ms_loop_call(server->shards[0].loop, start_listening, &task);
@@ -392,7 +415,7 @@ ms_rc ms_grpc_server_create(const ms_grpc_server_options *options, ms_grpc_serve
 
 uint16_t ms_grpc_server_port(const ms_grpc_server *server)
 {
-    return server->port;
+    return server->listener->port;
 }
 
 static void drain_shard(void *arg)

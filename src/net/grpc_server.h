@@ -39,6 +39,7 @@
 #include "net/tls.h"
 
 typedef struct ms_grpc_server ms_grpc_server;
+typedef struct ms_grpc_listener ms_grpc_listener;
 typedef struct ms_grpc_server_call ms_grpc_server_call;
 
 /* What is known when a call begins. */
@@ -62,8 +63,9 @@ typedef struct ms_grpc_server_events {
 typedef struct ms_grpc_server_options {
     ms_loop **loops; /* borrowed; the array is copied */
     int loop_count;
-    ms_str listen; /* "host:port", port 0: any free one; "unix:/path"; required */
-    ms_tls *tls;   /* from ms_tls_create_server; borrowed. NULL: plaintext */
+    ms_str listen; /* "host:port", port 0: any free one; "unix:/path"; required without listener */
+    ms_grpc_listener *listener; /* already listens; the server's, also when creation fails */
+    ms_tls *tls;                /* from ms_tls_create_server; borrowed. NULL: plaintext */
     const ms_grpc_server_events *events; /* borrowed */
     void *arg;                           /* for on_start */
 
@@ -94,6 +96,15 @@ typedef struct ms_grpc_server_options {
     int64_t keepalive_timeout_ns;   /* the ping's answer is late; default 20 s */
     int64_t stall_ns;               /* nothing could be written; default 60 s: closed */
 } ms_grpc_server_options;
+
+/*
+ * Binds and listens; nobody is accepted yet. For those who want to know that an address can be had
+ * before they make anything else. Errors: as ms_grpc_server_create. Thread: any.
+ */
+ms_rc ms_grpc_listen(ms_str address, ms_grpc_listener **listener_out, ms_status *st) MS_MUST_USE;
+
+/* Of a listener that no server was given. NULL is allowed. Thread: any. */
+void ms_grpc_listener_close(ms_grpc_listener *listener);
 
 /*
  * Binds, listens and begins to accept. Errors: MS_INVALID_OPTION for an address that cannot be

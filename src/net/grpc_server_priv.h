@@ -43,6 +43,13 @@ typedef struct msi_shard {
     bool is_done; /* said so */
 } msi_shard;
 
+struct ms_grpc_listener {
+    int fd; /* -1: closed */
+    uint16_t port;
+    bool is_unix;
+    char path[MSI_ADDRESS_HOST_BYTES]; /* of a unix socket, removed at the end */
+};
+
 struct ms_grpc_server {
     ms_arena arena;
     ms_grpc_server_options options; /* with defaults filled in */
@@ -50,11 +57,9 @@ struct ms_grpc_server {
     msi_header headers; /* the server's own, in every answer */
     msi_shard *shards;
     int shard_count;
-    uint16_t port;
-    char *unix_path; /* removed at the end; NULL: none */
 
-    /* The listener, on the first shard's loop. */
-    int listen_fd;
+    /* On the first shard's loop. */
+    ms_grpc_listener *listener;
     uv_poll_t listen_poll;
     bool is_listening;
     ms_loop_timer accept_pause;

@@ -377,8 +377,8 @@ case_serve_at_a_port_that_is_taken() {
     ms serve --listen "$address" --data-dir two
     status_is 1
     out_is ''
-    err_has 'error[IO_ERROR]'
-    err_has 'Address already in use'
+    err_is "error[IO_ERROR]: could not listen on \"$address\"\ndetail: Address already in use\nhint: Another program listens there. Choose another port, or 0 for any that is free.\n"
+    [ ! -e two ] || fail 'a store was made that nobody serves'
     ms serve --listen 127.0.0.1:0 --data-dir one
     status_is 1
     err_has 'error[DATA_DIR_IN_USE]: data directory "one" is in use'

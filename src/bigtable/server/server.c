@@ -271,14 +271,18 @@ static ms_rc open_server(ms_bt_server *server, const ms_bt_server_options *optio
 {
     ms_wire_response_params params = {.zone = ms_str_lit("local"),
                                       .cluster = ms_str_lit(MS_BT_LOCAL_CLUSTER)};
-    MS_TRY(ms_wire_response_params_encode(&params, &server->response_params, st));
-    MS_TRY(ms_bt_server_check_address(options->listen,
-                                      options->tls != NULL && options->token != NULL, st));
+    bool has_both = options->tls != NULL && options->token != NULL;
+    if (ms_wire_response_params_encode(&params, &server->response_params, st) != MS_OK ||
+        ms_bt_server_check_address(options->listen, has_both, st) != MS_OK) {
+        ms_grpc_listener_close(options->listener);
+        return st->code;
+    }
     const ms_grpc_pair version = {ms_str_lit("x-millstream-version"), ms_str_lit(MS_VERSION)};
     return ms_grpc_server_create(
         &(ms_grpc_server_options){.loops = options->loops,
                                   .loop_count = options->loop_count,
                                   .listen = options->listen,
+                                  .listener = options->listener,
                                   .tls = options->tls,
                                   .events = &events,
                                   .arg = server,

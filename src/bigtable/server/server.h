@@ -39,7 +39,9 @@ typedef struct ms_bt_server ms_bt_server;
 typedef struct ms_bt_server_options {
     struct ms_loop **loops;
     int loop_count;
-    ms_str listen; /* "host:port"; port 0 takes any free one */
+    ms_str listen;                     /* "host:port"; port 0 takes any free one */
+    struct ms_grpc_listener *listener; /* already listens there; the server's, also when creation
+                                        * fails. NULL: creation does it */
     struct ms_bt_store *store;
     struct ms_tls *tls;            /* NULL: plaintext, for loopback only */
     const struct ms_secret *token; /* what "authorization: Bearer" must carry; NULL: none */

@@ -23,6 +23,10 @@ static void an_address_in_use_is_refused(void **state)
     assert_int_equal(ms_grpc_server_create(&options, &second, &st), MS_IO_ERROR);
     assert_null(second);
     assert_non_null(strstr(st.detail, "in use"));
+    char message[96];
+    snprintf(message, sizeof(message), "could not listen on \"%s\"", it.target);
+    assert_string_equal(st.message, message);
+    assert_non_null(strstr(st.hint, "another port"));
     ms_status_clear(&st);
     options.listen = ms_str_lit("nonsense");
     assert_int_equal(ms_grpc_server_create(&options, &second, &st), MS_INVALID_OPTION);
@@ -96,6 +100,30 @@ static void ipv6_works_where_there_is_any(void **state)
     rig_close_channel(&it);
     ms_grpc_server_destroy(server, 0);
     rig_close(&it);
+}
+
+static void a_listener_is_taken_over(void **state)
+{
+    (void)state;
+    char listen[64];
+    struct stat info;
+    snprintf(listen, sizeof(listen), "unix:/tmp/net-test-%d.sock", (int)getpid());
+    ms_status st = {0};
+    ms_grpc_listener *listener = NULL;
+    assert_int_equal(ms_grpc_listen(ms_str_cstr(listen), &listener, &st), MS_OK);
+    ms_grpc_listener_close(listener);
+    assert_int_not_equal(stat(listen + 5, &info), 0);
+    assert_int_equal(ms_grpc_listen(ms_str_lit("nonsense"), &listener, &st), MS_INVALID_OPTION);
+    assert_null(listener);
+    ms_grpc_listener_close(NULL);
+    ms_status_clear(&st);
+    assert_int_equal(ms_grpc_listen(ms_str_cstr(listen), &listener, &st), MS_OK);
+    rig it;
+    rig_open(&it,
+             &(rig_options){.server.listen = ms_str_cstr(listen), .server.listener = listener});
+    rig_check_works(&it);
+    rig_close(&it);
+    assert_int_not_equal(stat(listen + 5, &info), 0);
 }
 
 /* Several loops. */
@@ -415,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_in_use_is_refused),
+        cmocka_unit_test(a_listener_is_taken_over),
         cmocka_unit_test(a_unix_socket_works_and_is_removed),
         cmocka_unit_test(the_peer_is_named),
         cmocka_unit_test(ipv6_works_where_there_is_any),
