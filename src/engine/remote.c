@@ -68,10 +68,37 @@ ms_rc msi_read_token(ms_str path, ms_secret *token, ms_status *st)
     return rc;
 }
 
+static const char hint_of_tls[] =
+    "Set 'bigtable.tls-ca' to the file of certificates to trust, and 'bigtable.token-file' to the "
+    "file of the server's token.";
+
+/* What a user may have to change. A table's endpoint is plaintext without a token, whatever else is
+ * set. */
+static ms_bt_grpc_hints hints_of(const msi_place *place)
+{
+    static const char by_backend[] =
+        "A table's 'emulator-endpoint' is plaintext without a token. Name this server by "
+        "'bigtable.backend', with 'bigtable.tls-ca' and 'bigtable.token-file'.";
+    if (place->is_named_by_table) {
+        return (ms_bt_grpc_hints){.tls = by_backend, .token = by_backend};
+    }
+    return (ms_bt_grpc_hints){
+        .certificate = "The certificate, or one that has signed it, must be in the file that "
+                       "'bigtable.tls-ca' names, and be for the host that was asked.",
+        .tls = hint_of_tls,
+        .plaintext = "The server was started without a certificate: leave 'bigtable.tls-ca' out, "
+                     "or start it with --tls-cert and --tls-key.",
+        .token = place->token_file.bytes > 0
+                     ? "The token in the file that 'bigtable.token-file' names is not the server's."
+                     : "Set 'bigtable.token-file' to the file of the server's token.",
+    };
+}
+
 static ms_rc open_endpoint(const msi_place *place, msi_backend *backend, ms_loop *loop,
                            ms_bt_grpc_options *options, ms_status *st)
 {
     options->target = place->target;
+    options->hints = hints_of(place);
     if (place->is_named_by_table) {
         options->allow_plaintext = true;
         return MS_OK;
@@ -81,8 +108,7 @@ static ms_rc open_endpoint(const msi_place *place, msi_backend *backend, ms_loop
     if ((!is_loopback || place->needs_tls) && !has_tls) {
         ms_status_set(st, MS_MISSING_OPTION, ms_span_none, "\"%.*s\" is %sreached by TLS only",
                       MS_STR_ARG(place->target), is_loopback ? "" : "another machine, which is ");
-        return ms_status_hint(st, "Set 'bigtable.tls-ca' to the file of certificates to trust, and "
-                                  "'bigtable.token-file' to the file of the server's token.");
+        return ms_status_hint(st, "%s", hint_of_tls);
     }
     if (has_tls) {
         MS_TRY(ms_tls_create_client(&(ms_tls_client_options){.ca_file = place->tls_ca.ptr},
@@ -107,6 +133,11 @@ static ms_rc open_cloud(msi_bigtable *bigtable, const msi_place *place, msi_back
 {
     options->target = ms_str_lit(CLOUD_DATA);
     options->admin_target = ms_str_lit(CLOUD_ADMIN);
+    options->hints.certificate = place->tls_ca.bytes > 0
+                                     ? "Leave 'bigtable.tls-ca' out: the system's certificates are "
+                                       "trusted then."
+                                     : "Set 'bigtable.tls-ca' to the file of certificates to trust "
+                                       "in place of the system's.";
     ms_tls_client_options tls = {.ca_file = place->tls_ca.bytes > 0 ? place->tls_ca.ptr : NULL};
     MS_TRY(ms_tls_create_client(&tls, &backend->tls, st));
     ms_credentials_cloud_options credentials = {

@@ -305,6 +305,7 @@ static void receive(msi_conn *conn, ms_str bytes)
         ms_status why = {0};
         bool is_done = false;
         if (msi_tls_stream_handshake(conn->tls, &is_done, &why) != MS_OK) {
+            conn->obstacle = msi_tls_stream_obstacle(conn->tls);
             take_sealed(conn); /* the alert, so that the peer knows why */
             (void)write_out(conn);
             lose(conn, &why);

@@ -37,7 +37,7 @@ typedef struct msi_conn_class {
     void (*on_closed)(msi_conn *conn);                     /* last */
 } msi_conn_class;
 
-/* Read heard_ns and blocked_ns; the others are private. */
+/* Read heard_ns, blocked_ns and obstacle; the others are private. */
 struct msi_conn {
     const msi_conn_class *class_of;
     ms_loop *loop;
@@ -54,8 +54,9 @@ struct msi_conn {
     size_t out_at;   /* what of it was written */
     size_t out_peak; /* the most in it since it was last empty */
     msi_loop_task flush;
-    int64_t heard_ns;   /* when bytes came last, or it was opened */
-    int64_t blocked_ns; /* since when the socket has taken nothing; 0: it takes all */
+    int64_t heard_ns;         /* when bytes came last, or it was opened */
+    int64_t blocked_ns;       /* since when the socket has taken nothing; 0: it takes all */
+    ms_tls_obstacle obstacle; /* why it was lost */
 };
 
 void msi_conn_init(msi_conn *conn, const msi_conn_class *class_of, ms_loop *loop);

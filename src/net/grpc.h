@@ -15,6 +15,7 @@
 #define MS_NET_GRPC_H
 
 #include "base/str.h"
+#include "net/tls.h"
 
 /* Status codes, by gRPC's numbers. */
 typedef enum ms_grpc_code {
@@ -89,6 +90,9 @@ typedef struct ms_grpc_result {
     /* Client only: the server has certainly not begun with the call (it was never sent, or the
      * server said so), so that also a call that must not run twice may be repeated. */
     bool is_unprocessed;
+    /* Client only: what keeps the call, which was never sent, from any server. Others will fail for
+     * it as well until somebody has changed something. */
+    ms_tls_obstacle obstacle;
 } ms_grpc_result;
 
 #endif

@@ -78,8 +78,10 @@ static void finish(ms_grpc_call *call, const ms_grpc_result *result)
 
 void msi_call_end(ms_grpc_call *call, ms_grpc_code code, const char *text)
 {
-    ms_grpc_result result = {
-        .code = code, .message = ms_str_cstr(text), .is_unprocessed = call->is_unprocessed};
+    ms_grpc_result result = {.code = code,
+                             .message = ms_str_cstr(text),
+                             .is_unprocessed = call->is_unprocessed,
+                             .obstacle = call->obstacle};
     finish(call, &result);
 }
 
@@ -468,12 +470,13 @@ static void go(ms_grpc_call *call)
 }
 
 /* Ends a call for which there is no connection, in the task. */
-void msi_call_end_unsent(ms_grpc_call *call, const ms_status *why)
+void msi_call_end_unsent(ms_grpc_call *call, const ms_status *why, ms_tls_obstacle obstacle)
 {
     char text[MSI_CALL_TEXT_BYTES];
     snprintf(text, sizeof(text), "%s%s%.200s", why->message, why->detail[0] != '\0' ? ": " : "",
              why->detail);
     call->is_unprocessed = true;
+    call->obstacle = obstacle;
     end_soon(call, MS_GRPC_UNAVAILABLE, text);
 }
 
@@ -527,6 +530,7 @@ static void init_call(ms_grpc_call *call, const ms_grpc_call_options *options)
     call->end_code = MS_GRPC_OK;
     call->http_status = 0;
     call->is_unprocessed = false;
+    call->obstacle = MS_TLS_OBSTACLE_NONE;
     call->waits_for_ready = options->wait_for_ready;
     call->has_authorization = false;
     call->has_headers = false;

@@ -148,7 +148,7 @@ static void back_off(ms_grpc_channel *channel)
 
 /*
  * When no connection is there and none is coming, calls that wait are told, but for those that are
- * ready to wait for the next attempt.
+ * ready to wait for the next attempt, when that may go better.
  */
 static void release_stranded(ms_grpc_channel *channel)
 {
@@ -159,8 +159,8 @@ static void release_stranded(ms_grpc_channel *channel)
     ms_grpc_call *call = channel->waiting.next_waiting;
     while (call != &channel->waiting) {
         ms_grpc_call *next = call->next_waiting;
-        if (!call->waits_for_ready) {
-            msi_call_end_unsent(call, &channel->failure);
+        if (!call->waits_for_ready || channel->obstacle != MS_TLS_OBSTACLE_NONE) {
+            msi_call_end_unsent(call, &channel->failure, channel->obstacle);
         }
         call = next;
     }
@@ -170,9 +170,10 @@ static void release_stranded(ms_grpc_channel *channel)
     }
 }
 
-static void connect_failed(ms_grpc_channel *channel, const ms_status *why)
+static void connect_failed(ms_grpc_channel *channel, const ms_status *why, ms_tls_obstacle obstacle)
 {
     channel->failure = *why;
+    channel->obstacle = obstacle;
     channel->stats.connect_failures++;
     back_off(channel);
     release_stranded(channel);
@@ -186,7 +187,7 @@ static void connected(void *arg, int fd, const ms_status *st)
     if (fd < 0) {
         ms_status why = *st;
         free_conn(conn);
-        connect_failed(channel, &why);
+        connect_failed(channel, &why, MS_TLS_OBSTACLE_NONE);
         return;
     }
     msi_h2_init(&conn->h2, &h2_class, &channel->h2_options, channel->loop);
@@ -322,6 +323,7 @@ static void h2_ready(msi_h2 *h2)
     ms_grpc_channel *channel = conn->channel;
     conn->is_ready = true;
     channel->stats.connects++;
+    channel->obstacle = MS_TLS_OBSTACLE_NONE;
     channel->backoff_ns = channel->backoff_initial_ns;
     channel->retry_at_ns = INT64_MIN;
     pump(channel);
@@ -358,7 +360,7 @@ static void h2_lost(msi_h2 *h2, const ms_status *why)
             ms_status_set(&failure, MS_IO_ERROR, ms_span_none,
                           "the server ended the connection at once");
         }
-        connect_failed(conn->channel, &failure);
+        connect_failed(conn->channel, &failure, h2->obstacle);
     }
     pump(conn->channel);
 }

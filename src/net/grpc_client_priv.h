@@ -36,6 +36,7 @@ struct ms_grpc_call {
     char end_text[MSI_CALL_TEXT_BYTES];
     msi_h2 *lost_h2; /* the last connection; read only from its own on_closed */
     unsigned http_status;
+    ms_tls_obstacle obstacle; /* of an end that is made here */
     bool is_unprocessed;
     bool waits_for_ready;
     bool has_authorization; /* it came from the credentials */
@@ -91,6 +92,7 @@ struct ms_grpc_channel {
     int64_t retry_at_ns; /* no connect before */
     ms_loop_timer retry;
     ms_status failure; /* of the last connect */
+    ms_tls_obstacle obstacle;
     ms_env_random random;
     ms_grpc_channel_stats stats;
     int callbacks; /* that are running */
@@ -107,7 +109,7 @@ void msi_call_end(ms_grpc_call *call, ms_grpc_code code, const char *text);
 void msi_call_send_on(ms_grpc_call *call, msi_h2 *h2);
 
 /* Ends it with UNAVAILABLE, in the task: there is no connection for it. */
-void msi_call_end_unsent(ms_grpc_call *call, const ms_status *why);
+void msi_call_end_unsent(ms_grpc_call *call, const ms_status *why, ms_tls_obstacle obstacle);
 
 /* Makes a call that is over fit for the next use; its secrets are wiped. */
 void msi_call_reset(ms_grpc_call *call);

@@ -553,12 +553,28 @@ static void conn_open(msi_conn *conn)
     (void)conn; /* what was submitted goes out with the flush that follows */
 }
 
+/* A server that expects TLS answers our preface with an alert: a record of type 21, of version 3.x.
+ * As the head of a frame it would announce more than a megabyte. */
+static bool is_tls_alert(const msi_h2 *h2, ms_str bytes)
+{
+    return !h2->options->is_server && h2->conn.tls == NULL && bytes.bytes >= 2 &&
+           bytes.ptr[0] == 21 && bytes.ptr[1] == 3;
+}
+
 static void conn_bytes(msi_conn *conn, ms_str bytes)
 {
     msi_h2 *h2 = of_conn(conn);
     if (h2->is_failing || h2->is_lost) {
         return;
     }
+    if (!h2->was_heard && is_tls_alert(h2, bytes)) {
+        ms_status why = {0};
+        ms_status_set(&why, MS_IO_ERROR, ms_span_none, "the server expects TLS");
+        h2->obstacle = MS_TLS_OBSTACLE_TLS;
+        lose(h2, &why);
+        return;
+    }
+    h2->was_heard = true;
     ssize_t rc = nghttp2_session_mem_recv(h2->session, (const uint8_t *)bytes.ptr, bytes.bytes);
     if (rc < 0) {
         lose_for(h2, nghttp2_strerror((int)rc));
@@ -600,18 +616,21 @@ static void conn_pull(msi_conn *conn)
     }
 }
 
-/* A server that expects TLS answers our preface with an alert, shorter than a frame, and closes.
- * The reset that follows may swallow the alert: this looks like any end before the greeting. */
+/* A server that has as many connections as it takes closes new ones without a word; so do some that
+ * expect TLS. */
 static void conn_lost(msi_conn *conn, const ms_status *why)
 {
     msi_h2 *h2 = of_conn(conn);
-    if (why->code == MS_OK || h2->options->is_server || h2->is_ready || conn->tls != NULL) {
+    h2->obstacle = conn->obstacle;
+    if (why->code == MS_OK || h2->options->is_server || h2->was_heard || conn->tls != NULL) {
         lose(h2, why);
         return;
     }
     ms_status told = {0};
-    ms_status_set(&told, why->code, ms_span_none, "the peer speaks no HTTP/2; it may expect TLS");
-    ms_status_detail(&told, "%s", why->message);
+    ms_status_set(&told, why->code, ms_span_none,
+                  "the server closed the connection without a word: it may have too many, or "
+                  "expect TLS");
+    ms_status_detail(&told, "%s", why->detail[0] != '\0' ? why->detail : why->message);
     lose(h2, &told);
 }
 

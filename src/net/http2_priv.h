@@ -80,6 +80,8 @@ struct msi_h2 {
     msi_bucket settings;
     msi_bucket junk;
     ms_status lost_why; /* for the streams, when the connection is lost */
+    ms_tls_obstacle obstacle;
+    bool was_heard; /* a byte came */
     bool is_ready;
     bool is_lost;
     bool is_broken;       /* we ended it, for what the peer did */

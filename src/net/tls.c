@@ -25,6 +25,7 @@ struct msi_tls_stream {
     SSL *ssl;
     BIO *in;  /* owned by ssl */
     BIO *out; /* owned by ssl */
+    ms_tls_obstacle obstacle;
 };
 
 static const unsigned char alpn_h2[] = {2, 'h', '2'};
@@ -264,16 +265,40 @@ void msi_tls_stream_feed(msi_tls_stream *stream, ms_str bytes)
     }
 }
 
+/* A record of one alert: fatal, protocol_version. */
+static const unsigned char alert_of_version[] = {21, 3, 1, 0, 2, 2, 70};
+
+/* What OpenSSL makes of first bytes that are no TLS record. */
+static bool is_no_tls(int reason)
+{
+    return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST;
+}
+
 /* A certificate that was not accepted is the reason worth telling. */
 static ms_rc fail_handshake(msi_tls_stream *stream, ms_status *st)
 {
     long verified = SSL_get_verify_result(stream->ssl);
     if (verified != X509_V_OK) {
         ERR_clear_error();
+        stream->obstacle = MS_TLS_OBSTACLE_CERTIFICATE;
         ms_status_set(st, MS_IO_ERROR, ms_span_none, "the server's certificate was not accepted");
         return ms_status_detail(st, "%s", X509_verify_cert_error_string(verified));
     }
-    return fail(st, MS_IO_ERROR, "the TLS handshake failed");
+    if (!is_no_tls(ERR_GET_REASON(ERR_peek_error()))) {
+        return fail(st, MS_IO_ERROR, "the TLS handshake failed");
+    }
+    if (SSL_is_server(stream->ssl) == 1) {
+        /* OpenSSL is silent to such a peer; this tells it what it has come to. */
+        (void)BIO_write(stream->out, alert_of_version, sizeof(alert_of_version));
+        return fail(st, MS_IO_ERROR, "the client does not speak TLS");
+    }
+    stream->obstacle = MS_TLS_OBSTACLE_PLAINTEXT;
+    return fail(st, MS_IO_ERROR, "the server does not speak TLS");
+}
+
+ms_tls_obstacle msi_tls_stream_obstacle(const msi_tls_stream *stream)
+{
+    return stream->obstacle;
 }
 
 ms_rc msi_tls_stream_handshake(msi_tls_stream *stream, bool *done_out, ms_status *st)

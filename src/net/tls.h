@@ -16,6 +16,14 @@
 
 typedef struct ms_tls ms_tls;
 
+/* Why a client and a server do not come together, where waiting would not change it. */
+typedef enum ms_tls_obstacle {
+    MS_TLS_OBSTACLE_NONE,
+    MS_TLS_OBSTACLE_CERTIFICATE, /* the server's was not accepted */
+    MS_TLS_OBSTACLE_TLS,         /* the server speaks TLS only, and the client plaintext */
+    MS_TLS_OBSTACLE_PLAINTEXT    /* the server speaks no TLS */
+} ms_tls_obstacle;
+
 typedef struct ms_tls_client_options {
     const char *ca_file; /* PEM; the only certificates trusted. NULL: the system's store */
 } ms_tls_client_options;

@@ -34,6 +34,9 @@ void msi_tls_stream_feed(msi_tls_stream *stream, ms_str bytes);
  * reason. */
 ms_rc msi_tls_stream_handshake(msi_tls_stream *stream, bool *done_out, ms_status *st) MS_MUST_USE;
 
+/* Why the handshake failed. */
+ms_tls_obstacle msi_tls_stream_obstacle(const msi_tls_stream *stream);
+
 /* Plaintext of what was fed; bytes_out is 0 when there is no more of it for now. Errors:
  * MS_IO_ERROR; is_end_out: the peer ended the stream in an orderly way. */
 ms_rc msi_tls_stream_open(msi_tls_stream *stream, char *out, size_t capacity, size_t *bytes_out,

@@ -521,16 +521,26 @@ case_tls_and_token_are_checked() {
     out_is '{"k":"a"}\n'
     secured ca.pem wrong ls p/i --bigtable "127.0.0.1:$port"
     refused 'BIGTABLE_ERROR]: could not list the tables of "p/i"' 'UNAUTHENTICATED: the authorization is missing or not accepted'
+    err_has "hint: The token in the file that 'bigtable.token-file' names is not the server's."
+    script "SET 'bigtable.tls-ca' = 'ca.pem';\n$(rows_of t)\nINSERT INTO t VALUES ('a', ROW(1));" --bigtable "127.0.0.1:$port"
+    status_is 1
+    err_has "hint: Set 'bigtable.token-file' to the file of the server's token."
+    script "$(rows_of t | sed "s/'table'='t'/'table'='t', 'emulator-endpoint'='127.0.0.1:$port'/")\nSELECT k FROM t;"
+    status_is 1
+    err_has "hint: A table's 'emulator-endpoint' is plaintext without a token."
     ms bigtable ls p/i --bigtable "127.0.0.1:$port" --set bigtable.tls-ca=ca.pem
     refused 'BIGTABLE_ERROR]' 'UNAUTHENTICATED: the authorization is missing or not accepted'
+    err_has "hint: Set 'bigtable.token-file' to the file of the server's token."
     secured other.pem token ls p/i --bigtable "127.0.0.1:$port"
     refused 'BIGTABLE_UNAVAILABLE]: could not list the tables of "p/i"' "UNAVAILABLE: the server's certificate was not accepted: "
+    err_has "hint: The certificate, or one that has signed it, must be in the file that 'bigtable.tls-ca' names"
     # The name must be one of the certificate's.
     secured ca.pem token ls p/i --bigtable "127.0.0.2:$port"
     refused 'BIGTABLE_UNAVAILABLE]' "UNAVAILABLE: the server's certificate was not accepted: "
     # Neither without TLS nor with what is no certificate.
     ms bigtable ls p/i --bigtable "127.0.0.1:$port" --set bigtable.token-file=token
-    refused 'BIGTABLE_UNAVAILABLE]' 'UNAVAILABLE: the peer speaks no HTTP/2; it may expect TLS'
+    refused 'BIGTABLE_UNAVAILABLE]' 'UNAVAILABLE: the server expects TLS'
+    err_has "hint: Set 'bigtable.tls-ca' to the file of certificates to trust"
     ms bigtable ls p/i --bigtable "example.com:$port" --set bigtable.token-file=token
     status_is 1
     err_has "error[MISSING_OPTION]: \"example.com:$port\" is another machine, which is reached by TLS only"
@@ -569,6 +579,9 @@ case_tls_at_the_holder_of_a_data_directory() {
     refused 'BIGTABLE_ERROR]' 'UNAUTHENTICATED: '
     ms bigtable ls p/i --bigtable "$address" --set bigtable.token-file=wrong
     refused 'BIGTABLE_ERROR]' 'UNAUTHENTICATED: '
+    secured ca.pem token ls p/i --bigtable "$address"
+    refused 'BIGTABLE_UNAVAILABLE]' 'UNAVAILABLE: the server does not speak TLS: '
+    err_has "hint: The server was started without a certificate: leave 'bigtable.tls-ca' out"
     end_server TERM 0
 }
 

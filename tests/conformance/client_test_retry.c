@@ -5,6 +5,8 @@
  * machine does not matter.
  */
 #include "client_testing.h"
+#include "net/raw.h"
+#include "os/thread.h"
 
 /* A call of some method with its smallest request; gives the code of the outcome. */
 typedef ms_bt_code (*call_fn)(rig *it, int64_t timeout_ms);
@@ -288,6 +290,46 @@ static void what_is_no_passing_failure_is_not_repeated(void **state)
     }
 }
 
+/* A call on a thread of its own, so that the test can be the server. */
+typedef struct side_call {
+    rig *it;
+    call_fn fn;
+    ms_bt_code code;
+} side_call;
+
+static void run_side_call(void *arg)
+{
+    side_call *side = arg;
+    side->code = side->fn(side->it, 0);
+}
+
+static void what_waiting_does_not_change_is_not_repeated(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    for (size_t i = 0; i < METHODS; i++) {
+        uint16_t port = 0;
+        int listen_fd = raw_listen(&port);
+        char target[32];
+        snprintf(target, sizeof(target), "127.0.0.1:%u", (unsigned)port);
+        rig it;
+        rig_init(&it);
+        rig_connect(&it, ms_str_cstr(target), false);
+        side_call side = {.it = &it, .fn = methods[i].call};
+        ms_thread thread;
+        ms_status st = {0};
+        assert_ok(ms_thread_start(&thread, "call", run_side_call, &side, &st));
+        /* The alert of a server that expects TLS. */
+        raw_accept(&peer, listen_fd);
+        raw_write(&peer, "\x15\x03\x01\x00\x02\x02\x46", 7);
+        ms_thread_join(&thread);
+        assert_int_equal(side.code, MS_BT_UNAVAILABLE);
+        raw_close(&peer);
+        close(listen_fd);
+        rig_close(&it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +342,7 @@ int main(void)
         cmocka_unit_test(the_deadline_wins_over_what_the_server_asks),
         cmocka_unit_test(a_server_that_is_silent_is_left_at_the_deadline),
         cmocka_unit_test(what_is_no_passing_failure_is_not_repeated),
+        cmocka_unit_test(what_waiting_does_not_change_is_not_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,7 @@ ms_rc ms_bt_grpc_create(const ms_bt_grpc_options *options, ms_bt_transport **tra
     msi_grpc *grpc = ms_mem_calloc(1, sizeof(*grpc));
     grpc->transport.class = &grpc_class;
     grpc->loop = options->loop;
+    grpc->hints = options->hints;
     grpc->ring.next = &grpc->ring;
     grpc->ring.prev = &grpc->ring;
     grpc->sweep_mail.deliver = deliver_sweep;

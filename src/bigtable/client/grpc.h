@@ -13,11 +13,13 @@
  *     ms_bt_client_destroy(client);
  *     ms_bt_grpc_destroy(transport);
  *
- * What is repeated: reads, sampling, and writes whose mutations give the same result twice, after
- * UNAVAILABLE, DEADLINE_EXCEEDED and ABORTED (reads), until the attempts, the time of the call or
- * the patience that the server asks for (RetryInfo) run out. What is never repeated: calls on a
- * single row that read and write, SetCells with the server's timestamp, and what changes tables;
- * unless no server has begun with the call, because none was reached or it refused the stream.
+ * A call that cannot reach its server for a reason that somebody has to change (a certificate, TLS
+ * on one side only) fails at once. Otherwise repeated are: reads, sampling, and writes whose
+ * mutations give the same result twice, after UNAVAILABLE, DEADLINE_EXCEEDED and ABORTED (reads),
+ * until the attempts, the time of the call or the patience that the server asks for (RetryInfo) run
+ * out. What is never repeated: calls on a single row that read and write, SetCells with the
+ * server's timestamp, and what changes tables; unless no server has begun with the call, because
+ * none was reached or it refused the stream.
  *
  * Ownership: what options point to is borrowed for the call, but for tls, credentials and loop,
  * which outlive the transport. Thread: create and destroy any but the loop's; as a transport, any.
@@ -35,6 +37,14 @@ struct ms_credentials;
 struct ms_loop;
 struct ms_tls;
 
+/* What a user is told to change, by what is wrong; NULL: nothing. Static. */
+typedef struct ms_bt_grpc_hints {
+    const char *certificate; /* the server's was not accepted */
+    const char *tls;         /* the server expects TLS, which the transport does not speak */
+    const char *plaintext;   /* the other way round */
+    const char *token;       /* the server does not accept the authorization, or misses one */
+} ms_bt_grpc_hints;
+
 typedef struct ms_bt_grpc_options {
     struct ms_loop *loop;               /* required */
     ms_str target;                      /* "host:port" of the data API; required */
@@ -44,6 +54,7 @@ typedef struct ms_bt_grpc_options {
     bool allow_plaintext; /* to another machine: the user has named it in so many words */
     bool all_features;    /* announce every feature flag: for conformance tests */
     int connections_max;  /* 0: the default of the channel */
+    ms_bt_grpc_hints hints;
 } ms_bt_grpc_options;
 
 /* Opens nothing yet. Errors: as ms_grpc_channel_create. */

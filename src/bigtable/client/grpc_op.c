@@ -146,7 +146,7 @@ static void decide(msi_op *op)
     if (next == MSI_OP_NEXT) {
         op->retry.attempts = 0;
     }
-    bool goes_on = !op->is_ended &&
+    bool goes_on = !op->is_ended && !op->is_hopeless &&
                    (next == MSI_OP_NEXT || (next == MSI_OP_AGAIN &&
                                             msi_retry_again(&op->retry, op->status.code,
                                                             op->retry_delay_ns, now_ns, &wait_ns)));
@@ -188,6 +188,24 @@ static void note_server(msi_op *op, ms_grpc_metadata metadata)
     }
 }
 
+/* What the user has to change, when the attempt has ended so. */
+static const char *hint_of(const msi_op *op, const ms_grpc_result *result)
+{
+    const ms_bt_grpc_hints *hints = &op->grpc->hints;
+    switch (result->obstacle) {
+    case MS_TLS_OBSTACLE_CERTIFICATE:
+        return hints->certificate;
+    case MS_TLS_OBSTACLE_TLS:
+        return hints->tls;
+    case MS_TLS_OBSTACLE_PLAINTEXT:
+        return hints->plaintext;
+    case MS_TLS_OBSTACLE_NONE:
+        break;
+    }
+    /* Credentials that could not be had speak for themselves; here a server has answered. */
+    return result->code == MS_GRPC_UNAUTHENTICATED && !result->is_unprocessed ? hints->token : NULL;
+}
+
 static void on_done(ms_grpc_call *call, const ms_grpc_result *result, void *arg)
 {
     (void)call;
@@ -197,7 +215,9 @@ static void on_done(ms_grpc_call *call, const ms_grpc_result *result, void *arg)
     if (!op->is_ended && ms_bt_status_is_ok(&op->status)) {
         if (result->code != MS_GRPC_OK) {
             ms_bt_status_set_text(&op->status, (ms_bt_code)result->code, result->message);
+            op->status.hint = hint_of(op, result);
         }
+        op->is_hopeless = result->obstacle != MS_TLS_OBSTACLE_NONE;
         op->retry.is_unprocessed = result->is_unprocessed;
         read_details(op, result->details);
         keep_cookies(op, result->trailers);

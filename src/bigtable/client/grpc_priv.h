@@ -73,6 +73,7 @@ struct msi_op {
     int64_t retry_delay_ns; /* what the last answer asked for; below 0: nothing */
     int64_t pause_ns;       /* before the next step */
     bool is_ended;          /* by the class, while the attempt is still being canceled */
+    bool is_hopeless;       /* the last attempt found an obstacle that stays */
     ms_buf request;         /* of the attempt under way */
     uint32_t cookie_count;
     ms_grpc_pair cookies[MSI_COOKIES_MAX]; /* in cookie_bytes, one behind the other */
@@ -90,6 +91,7 @@ struct msi_grpc {
     ms_mail sweep_mail;
     _Atomic bool is_sweeping;
     _Atomic bool is_millstream;
+    ms_bt_grpc_hints hints;
 };
 
 /* grpc_op.c */

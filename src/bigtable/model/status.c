@@ -39,6 +39,7 @@ void ms_bt_status_clear(ms_bt_status *bt)
 {
     bt->code = MS_BT_OK;
     bt->text[0] = '\0';
+    bt->hint = NULL;
 }
 
 /* Replaces the end of a text that was cut by "...", at the start of a character. */
@@ -117,8 +118,8 @@ ms_rc ms_bt_status_report(const ms_bt_status *bt, ms_status *st, const char *for
     ms_rc code = report_code(bt->code);
     ms_status_set(st, code, ms_span_none, "%s", message);
     ms_status_detail(st, "%s: %s", ms_bt_code_name(bt->code), bt->text);
-    st->retriable = code == MS_BIGTABLE_UNAVAILABLE;
-    return code;
+    st->retriable = code == MS_BIGTABLE_UNAVAILABLE && bt->hint == NULL;
+    return bt->hint != NULL ? ms_status_hint(st, "%s", bt->hint) : code;
 }
 
 ms_bt_code ms_bt_status_from(ms_bt_status *bt, ms_bt_code code, const ms_status *st)

@@ -47,6 +47,7 @@ typedef enum ms_bt_code {
 typedef struct ms_bt_status {
     ms_bt_code code;
     char text[MS_BT_STATUS_TEXT_BYTES]; /* UTF-8, terminated by NUL; "" when code is MS_BT_OK */
+    const char *hint; /* static: what the user has to change first; NULL: nothing is known */
 } ms_bt_status;
 
 /* The name as printed ("NOT_FOUND"); an unknown number reads as "UNKNOWN". Static text. */
@@ -73,7 +74,7 @@ static inline bool ms_bt_status_is_ok(const ms_bt_status *bt)
  * ..."); code and text of the service become the detail. NOT_FOUND is MS_BIGTABLE_NOT_FOUND;
  * UNAVAILABLE, DEADLINE_EXCEEDED and ABORTED are MS_BIGTABLE_UNAVAILABLE and retriable;
  * UNIMPLEMENTED is MS_NOT_SUPPORTED; CANCELLED is MS_CANCELED; all others are MS_BIGTABLE_ERROR.
- * bt must have failed.
+ * With a hint, which is passed on, nothing is retriable. bt must have failed.
  */
 ms_rc ms_bt_status_report(const ms_bt_status *bt, ms_status *st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -462,6 +462,7 @@ typedef struct probe {
     _Atomic bool is_done;
     ms_grpc_code code;
     bool is_unprocessed;
+    ms_tls_obstacle obstacle;
     char message[PROBE_TEXT];
     char details[PROBE_TEXT];
     size_t details_bytes;
@@ -531,6 +532,7 @@ static inline void probe_on_done(ms_grpc_call *call, const ms_grpc_result *resul
     assert_false(own->is_done);
     own->code = result->code;
     own->is_unprocessed = result->is_unprocessed;
+    own->obstacle = result->obstacle;
     snprintf(own->message, sizeof(own->message), "%.*s", MS_STR_ARG(result->message));
     own->details_bytes = result->details.bytes;
     memcpy(own->details, result->details.bytes > 0 ? result->details.ptr : "",

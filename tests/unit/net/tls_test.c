@@ -197,6 +197,11 @@ static void check_refused(const char *ca, const char *certificate, const char *k
     probe_run(&own.it, &call);
     assert_int_equal(call.code, MS_GRPC_UNAVAILABLE);
     assert_true(call.is_unprocessed);
+    assert_int_equal(call.obstacle, MS_TLS_OBSTACLE_CERTIFICATE);
+    /* Waiting would not help, and is not what the call gets. */
+    probe patient = {.path = "/t/Echo", .request = "x", .wait_for_ready = true};
+    probe_run(&own.it, &patient);
+    assert_int_equal(patient.obstacle, MS_TLS_OBSTACLE_CERTIFICATE);
     if (strstr(call.message, reason) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", call.message, reason);
     }
@@ -223,10 +228,19 @@ static void a_client_without_tls_is_refused(void **state)
     tls_open(&own, ca_file, chain_file, key_file, (rig_options){0});
     raw_connect(&peer, ms_grpc_server_port(own.it.server));
     raw_start(&peer);
-    char byte = 0;
-    while (recv(peer.fd, &byte, 1, 0) > 0) { /* an alert, then the end */
-    }
+    assert_true(raw_fill(&peer, 7));
+    assert_memory_equal(peer.bytes, "\x15\x03\x01\x00\x02\x02\x46", 7); /* an alert, then the end */
+    assert_false(raw_fill(&peer, 8));
     raw_close(&peer);
+    rig_close_channel(&own.it);
+    rig_open_channel(&own.it, &(ms_grpc_channel_options){.target = ms_str_cstr(own.it.target)});
+    probe call = {.path = "/t/Echo", .request = "x"};
+    probe_run(&own.it, &call);
+    assert_int_equal(call.code, MS_GRPC_UNAVAILABLE);
+    assert_int_equal(call.obstacle, MS_TLS_OBSTACLE_TLS);
+    rig_close_channel(&own.it);
+    rig_open_channel(&own.it, &(ms_grpc_channel_options){.target = ms_str_cstr(own.it.target),
+                                                         .tls = own.client});
     rig_check_works(&own.it);
     tls_close(&own);
 }
@@ -242,6 +256,8 @@ static void a_server_without_tls_is_refused(void **state)
     probe call = {.path = "/t/Echo", .request = "x"};
     probe_run(&it, &call);
     assert_int_equal(call.code, MS_GRPC_UNAVAILABLE);
+    assert_int_equal(call.obstacle, MS_TLS_OBSTACLE_PLAINTEXT);
+    assert_non_null(strstr(call.message, "the server does not speak TLS"));
     rig_close(&it);
     ms_tls_destroy(client);
 }
