@@ -242,7 +242,7 @@ static ms_str sample_message(rig *it, const char *key, int64_t offset)
 /* "a:10 b:20", "*" for the empty key. */
 static const char *sample_all(rig *it, ms_bt_code expected)
 {
-    text out = {it, ""};
+    story out = {it, ""};
     ms_bt_sample_row_keys sample;
     ms_bt_sample_row_keys_init(&sample, &it->mailbox, done_nothing, NULL);
     sample.table = &table;
@@ -251,8 +251,8 @@ static const char *sample_all(rig *it, ms_bt_code expected)
     assert_int_equal(sample.call.status.code, expected);
     for (size_t i = 0; i < sample.sample_count; i++) {
         ms_str key = sample.samples[i].key.bytes == 0 ? ms_str_lit("*") : sample.samples[i].key;
-        text_add(&out, ms_arena_format(&it->arena, "%.*s:%d", MS_STR_ARG(key),
-                                       (int)sample.samples[i].offset_bytes));
+        story_add(&out, ms_arena_format(&it->arena, "%.*s:%d", MS_STR_ARG(key),
+                                        (int)sample.samples[i].offset_bytes));
     }
     ms_bt_sample_row_keys_release(&sample);
     return out.ptr;

@@ -115,7 +115,7 @@ static const char *describe_changes(rig *it, const mock_request *request)
 
 static const char *read_changes(rig *it)
 {
-    text out = {it, ""};
+    story out = {it, ""};
     ms_bt_change_options options = {
         .table = table, .app_profile = ms_str_lit("one"), .start_micros = START_MICROS};
     ms_bt_change_read *read =
@@ -125,14 +125,14 @@ static const char *read_changes(rig *it)
     while ((poll = ms_bt_change_read_wait(read, &it->parker, &page)) == MS_BT_POLL_PAGE) {
         for (uint32_t i = 0; i < page->change_count; i++) {
             const ms_bt_change *change = &page->changes[i];
-            text_add(&out, change->kind == MS_BT_CHANGE_DATA        ? change->row_key
-                           : change->kind == MS_BT_CHANGE_HEARTBEAT ? ms_str_lit("heartbeat")
-                                                                    : ms_str_lit("close"));
+            story_add(&out, change->kind == MS_BT_CHANGE_DATA        ? change->row_key
+                            : change->kind == MS_BT_CHANGE_HEARTBEAT ? ms_str_lit("heartbeat")
+                                                                     : ms_str_lit("close"));
         }
         ms_bt_change_read_return(read, page);
     }
     ms_bt_status bt = {0};
-    text_add_status(&out, poll == MS_BT_POLL_END ? &bt : ms_bt_change_read_status(read));
+    story_add_status(&out, poll == MS_BT_POLL_END ? &bt : ms_bt_change_read_status(read));
     assert_true(ms_bt_change_read_close(read, NULL, NULL));
     return out.ptr;
 }
@@ -194,9 +194,9 @@ static void partitions_of_an_attempt_that_failed_are_forgotten(void **state)
     ms_bt_client_partitions(it.client, &call);
     ms_bt_call_wait(&call.call, &it.parker);
     assert_int_equal(call.call.status.code, MS_BT_OK);
-    text out = {&it, ""};
+    story out = {&it, ""};
     for (size_t i = 0; i < call.partition_count; i++) {
-        text_add_range(&out, &call.partitions[i]);
+        story_add_range(&out, &call.partitions[i]);
     }
     assert_string_equal(out.ptr, "(*,k) [k,*)");
     assert_int_equal(mock_request_count(it.server), 2);

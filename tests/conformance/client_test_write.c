@@ -85,14 +85,14 @@ static const write_case cases[] = {
 static const char *describe_write(rig *it, const mock_request *request)
 {
     ms_bt_status bt = {0};
-    text out = {it, ""};
+    story out = {it, ""};
     ms_pb_mutate_rows_request *in = ms_pb_unpack(mutate_rows_request, request->message,
                                                  &ms_wire_request_limits, &it->arena, &bt);
     assert_non_null(in);
     assert_str_equal(request->path, SERVICE "MutateRows");
     assert_string_equal(in->table_name, "projects/p/instances/i/tables/t");
     for (size_t i = 0; i < in->n_entries; i++) {
-        text_add(&out, ms_wire_bytes_view(in->entries[i]->row_key));
+        story_add(&out, ms_wire_bytes_view(in->entries[i]->row_key));
         assert_int_equal(in->entries[i]->n_mutations, 1);
     }
     return out.ptr;
@@ -100,11 +100,11 @@ static const char *describe_write(rig *it, const mock_request *request)
 
 static const char *describe_failures(rig *it, const ms_bt_mutate_rows *call)
 {
-    text out = {it, ""};
+    story out = {it, ""};
     for (uint32_t i = 0; i < ms_bt_mutate_rows_failure_count(call); i++) {
         ms_bt_status bt = {0};
         uint32_t index = ms_bt_mutate_rows_failure(call, i, &bt);
-        text_add(&out, ms_arena_format(&it->arena, "%u:%s", index, ms_bt_code_name(bt.code)));
+        story_add(&out, ms_arena_format(&it->arena, "%u:%s", index, ms_bt_code_name(bt.code)));
     }
     return out.ptr;
 }

@@ -212,30 +212,30 @@ static inline void write_release(write_call *write)
 /* Texts. */
 
 /* Grows in the arena of the rig. */
-typedef struct text {
+typedef struct story {
     rig *it;
     const char *ptr;
-} text;
+} story;
 
-static inline void text_add(text *to, ms_str more)
+static inline void story_add(story *to, ms_str more)
 {
     const char *gap = to->ptr[0] == '\0' ? "" : " ";
     to->ptr = ms_arena_format(&to->it->arena, "%s%s%.*s", to->ptr, gap, MS_STR_ARG(more)).ptr;
 }
 
-static inline void text_add_status(text *to, const ms_bt_status *bt)
+static inline void story_add_status(story *to, const ms_bt_status *bt)
 {
-    text_add(to, ms_str_lit("|"));
-    text_add(to, ms_str_cstr(ms_bt_code_name(bt->code)));
+    story_add(to, ms_str_lit("|"));
+    story_add(to, ms_str_cstr(ms_bt_code_name(bt->code)));
 }
 
-static inline void text_add_range(text *to, const ms_bt_range *range)
+static inline void story_add_range(story *to, const ms_bt_range *range)
 {
     ms_status st = {0};
     ms_buf bytes;
     ms_buf_init(&bytes, BYTES_MAX);
     assert_ok(ms_bt_range_render(range, &bytes, &st));
-    text_add(to, ms_buf_view(&bytes));
+    story_add(to, ms_buf_view(&bytes));
     ms_buf_release(&bytes);
 }
 
@@ -243,7 +243,7 @@ static inline void text_add_range(text *to, const ms_bt_range *range)
 static inline const char *describe_read(rig *it, const mock_request *request)
 {
     ms_bt_status bt = {0};
-    text out = {it, ""};
+    story out = {it, ""};
     assert_str_equal(request->path, SERVICE "ReadRows");
     ms_pb_read_rows_request *in =
         ms_pb_unpack(read_rows_request, request->message, &ms_wire_request_limits, &it->arena, &bt);
@@ -251,19 +251,19 @@ static inline const char *describe_read(rig *it, const mock_request *request)
     assert_string_equal(in->table_name, "projects/p/instances/i/tables/t");
     ms_bt_row_set rows = ms_wire_row_set_from_pb(in->rows, &it->arena);
     for (size_t i = 0; i < rows.key_count; i++) {
-        text_add(&out, rows.keys[i]);
+        story_add(&out, rows.keys[i]);
     }
     for (size_t i = 0; i < rows.range_count; i++) {
-        text_add_range(&out, &rows.ranges[i]);
+        story_add_range(&out, &rows.ranges[i]);
     }
     if (rows.key_count + rows.range_count == 0) {
-        text_add(&out, ms_str_lit("everything"));
+        story_add(&out, ms_str_lit("everything"));
     }
     if (in->rows_limit > 0) {
-        text_add(&out, ms_arena_format(&it->arena, "limit %d", (int)in->rows_limit));
+        story_add(&out, ms_arena_format(&it->arena, "limit %d", (int)in->rows_limit));
     }
     if (in->reversed) {
-        text_add(&out, ms_str_lit("reversed"));
+        story_add(&out, ms_str_lit("reversed"));
     }
     return out.ptr;
 }
@@ -271,19 +271,19 @@ static inline const char *describe_read(rig *it, const mock_request *request)
 /* Reads to the end: "a b | OK", or "a | INTERNAL: why". */
 static inline const char *read_all(rig *it, const ms_bt_read_options *options)
 {
-    text out = {it, ""};
+    story out = {it, ""};
     ms_bt_read *read =
         ms_bt_client_read_rows(it->client, options, &it->mailbox, wake_nothing, NULL);
     const ms_bt_page *page = NULL;
     ms_bt_poll poll;
     while ((poll = ms_bt_read_wait(read, &it->parker, &page)) == MS_BT_POLL_PAGE) {
         for (uint32_t i = 0; i < page->row_count; i++) {
-            text_add(&out, ms_bt_page_key(page, &page->rows[i]));
+            story_add(&out, ms_bt_page_key(page, &page->rows[i]));
         }
         ms_bt_read_return(read, page);
     }
     ms_bt_status bt = {0};
-    text_add_status(&out, poll == MS_BT_POLL_END ? &bt : ms_bt_read_status(read));
+    story_add_status(&out, poll == MS_BT_POLL_END ? &bt : ms_bt_read_status(read));
     if (poll != MS_BT_POLL_END) {
         out.ptr = ms_arena_format(&it->arena, "%s: %s", out.ptr, ms_bt_read_status(read)->text).ptr;
     }

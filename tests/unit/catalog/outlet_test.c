@@ -258,13 +258,13 @@ static void who_waits_is_answered_when_writing_fails_or_ends(void **state)
 static void destroying_while_a_job_waits_waits_for_nothing(void **state)
 {
     fixture *f = *state;
-    ms_outlet *waiting = ms_outlet_create(f->ends[1], &f->env);
+    ms_outlet *busy = ms_outlet_create(f->ends[1], &f->env);
     for (int i = 0; i < 20000; i++) {
-        add(f, waiting, "waiting\n");
+        add(f, busy, "waiting\n");
     }
     run(f);
-    assert_false(ms_outlet_is_idle(waiting));
-    ms_outlet_destroy(waiting);
+    assert_false(ms_outlet_is_idle(busy));
+    ms_outlet_destroy(busy);
     run(f);
 }
 

@@ -114,10 +114,10 @@ static void ask_now(void *arg)
     snprintf(asked->own->text, sizeof(asked->own->text), "%.*s", MS_STR_ARG(authorization));
 }
 
-static ms_credentials_answer ask(fixture *own, waiter *waiter)
+static ms_credentials_answer ask(fixture *own, waiter *of)
 {
-    waiter->wait = (ms_credentials_wait){.ready = note_ready};
-    ms_loop_call(own->loop, ask_now, &(question){own, waiter});
+    of->wait = (ms_credentials_wait){.ready = note_ready};
+    ms_loop_call(own->loop, ask_now, &(question){own, of});
     return own->answer;
 }
 

@@ -54,6 +54,7 @@ static size_t make_samples(sample *samples)
     ms_bt_range half_open = {{MS_BT_BOUND_CLOSED, q}, {MS_BT_BOUND_OPEN, ms_str_lit("q\xff")}};
     ms_bt_range upper = {{MS_BT_BOUND_NONE, {NULL, 0}}, {MS_BT_BOUND_CLOSED, q}};
     ms_bt_range present = {{MS_BT_BOUND_OPEN, {"", 0}}, {MS_BT_BOUND_NONE, {NULL, 0}}};
+    ms_bt_range whole = {{MS_BT_BOUND_NONE, {NULL, 0}}, {MS_BT_BOUND_NONE, {NULL, 0}}};
     const ms_bt_filter *pass = ms_bt_filter_pass_all(&arena);
     const ms_bt_filter *two[] = {NULL, pass};
     const sample all[] = {
@@ -84,8 +85,7 @@ static size_t make_samples(sample *samples)
         {ms_bt_filter_family(&arena, ms_str_lit("a-b")), "family(a-b)", 6},
         {ms_bt_filter_column_range(&arena, ms_str_lit("f"), &half_open),
          "column_range(f [q,q\\xff))", 12},
-        {ms_bt_filter_column_range(&arena, ms_str_lit(""), &(ms_bt_range){0}),
-         "column_range( (*,*))", 2},
+        {ms_bt_filter_column_range(&arena, ms_str_lit(""), &whole), "column_range( (*,*))", 2},
         {ms_bt_filter_value_range(&arena, &upper), "value_range((*,q])", 5},
         {ms_bt_filter_value_range(&arena, &present), "value_range((,*))", 4},
         {ms_bt_filter_timestamp_range(&arena, 0, 0), "timestamp_range([0,*))", 2},

@@ -53,7 +53,7 @@ static void assert_tablets(const fixture *f, const char *living, const char *pas
 
 static void first_tablets(fixture *f, const char *const *splits, size_t count)
 {
-    ms_str keys[8];
+    ms_str keys[8] = {{NULL, 0}};
     for (size_t i = 0; i < count; i++) {
         keys[i] = ms_str_cstr(splits[i]);
     }
