@@ -253,6 +253,10 @@ static ms_bt_code check_update(change *c)
         delete_all(c->store, MSI_KEY_TABLES_END + c->before->id);
     } else if (retention != 0 && !c->before->is_logged) {
         c->draft.stream_micros = commit_micros(c);
+    } else if (retention != 0) {
+        /* What is older may be gone, and a longer retention does not bring it back. */
+        int64_t kept = commit_micros(c) - c->before->def->change_retention_micros;
+        c->draft.stream_micros = kept > c->before->stream_micros ? kept : c->before->stream_micros;
     }
     return MS_BT_OK;
 }

@@ -50,7 +50,7 @@ typedef struct msi_table {
     const msi_tablet *past;    /* which ended, while their changes are kept: ascending by id */
     size_t past_count;
     int64_t created_micros;
-    int64_t stream_micros; /* since when changes are logged; 0: they are not */
+    int64_t stream_micros; /* since when changes are logged, and kept; 0: they are not */
 
     /* Derived. */
     const ms_str *family_names;

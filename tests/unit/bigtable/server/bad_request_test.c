@@ -5,6 +5,7 @@
  * nothing of the bad one was written. Fields are by the numbers of wire/proto.
  */
 #include "bigtable/server/server_testing.h"
+#include "bigtable/store/change_testing.h"
 
 #define TABLETS "millstream.bigtable.v1.Tablets/"
 #define NO_TABLE INSTANCE "/tables/none"
@@ -37,6 +38,7 @@
 #define REVERSE "Client doesn't support reverse scans yet"
 #define NO_KEY "Row keys must be non-empty"
 #define NO_MUTATIONS "No mutations provided"
+#define A50 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NO_CLUSTER "cluster \"" INSTANCE "/clusters/none\" not found"
 #define NO_VIEWS "Views of tables are not supported"
 
@@ -199,6 +201,7 @@ static const bad_request errors[] = {
 #define NEST5(filter) NEST(NEST(NEST(NEST(NEST(filter)))))
 #define UNION(rule) "4{1{" rule "} 1{1#1}}"
 #define UNION5(rule) UNION(UNION(UNION(UNION(UNION(rule)))))
+#define CHANGES_TO_M T "3{1{1'' 3'm'}} "
 #define CHANGES(text) T "3{1{1'' 3''}} " text
 #define ADD(column, timestamp, input) "5{1'sum' 2{" column "} 3{" timestamp "} 4{" input "}}"
 
@@ -568,6 +571,11 @@ static const bad_request administration[] = {
      "App profile \"projects/p/instances/i/appProfiles/nobody\" not found; this makes it: "
      "millstream bigtable create-profile p/i/nobody --cluster local-c1",
      0},
+    {"long id of a profile", INSTANCES "CreateAppProfile", "1'" INSTANCE "' 2'a'*51 3{5{}}",
+     MS_GRPC_INVALID_ARGUMENT,
+     "Error in field 'app_profile_id' : \"" A50 "a\" is not 1 to 50 of "
+     "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
+     0},
     {"name of a profile", INSTANCES "GetAppProfile", "1'nobody'", MS_GRPC_INVALID_ARGUMENT,
      "Invalid name 'nobody': expected projects/<project>/instances/<instance>/appProfiles/<id>", 0},
     {"unknown profile to delete", INSTANCES "DeleteAppProfile",
@@ -616,6 +624,8 @@ static const bad_request within[] = {
     {"time of a client", DATA "MutateRow", T2 "2'k' 3{1{1'cf' 3#1} 7#2}", MS_GRPC_OK, "", 0},
     {"branch of nothing", DATA "CheckAndMutateRow", T2 "2'k' 4{" SET_OK "}", MS_GRPC_OK, "", 0},
     {"drop of nothing", ADMIN "DropRowRange", T "3#0", MS_GRPC_OK, "", 0},
+    {"id of a profile", INSTANCES "CreateAppProfile", "1'" INSTANCE "' 2'a'*50 3{5{}}", MS_GRPC_OK,
+     "", 0},
     {"table id", ADMIN "CreateTable", "1'" INSTANCE "' 2't'*50 3{3{1'f'*64 2{}}}", MS_GRPC_OK, "",
      0},
 };
@@ -641,6 +651,23 @@ static void each_rule_of_administration(void **state)
 }
 
 /* More than a table of texts can say. */
+
+/* The time where it stands still. */
+static ms_env_clock standing;
+
+static int setup_standing(void **state)
+{
+    standing = (ms_env_clock){.wall_us = START_MICROS};
+    ms_env_set_clock(&standing);
+    return setup(state);
+}
+
+static int teardown_standing(void **state)
+{
+    int result = teardown(state);
+    ms_env_set_clock(NULL);
+    return result;
+}
 
 static void reverse_scans_go_with_the_flag(void **state)
 {
@@ -737,6 +764,50 @@ static void row_that_is_too_large_is_named_in_the_details(void **state)
     check_server(c, "after a large row");
 }
 
+static void row_of_256_mebibytes_cannot_be_read(void **state)
+{
+    caller *c = *state;
+    make(c, DATA "MutateRow", T "2'huge' 3{1{1'cf' 3#0 4'v'*104857600}}");
+    make(c, DATA "MutateRow", T "2'huge' 3{1{1'cf' 3#1000 4'v'*104857600}}");
+    make(c, DATA "MutateRow", T "2'huge' 3{1{1'cf' 3#2000 4'v'*104857600}}");
+    caller_call(c, DATA "ReadRows", T);
+    assert_int_equal(c->code, MS_GRPC_FAILED_PRECONDITION);
+    assert_string_equal(c->message, "row 'huge' is larger than 268435456 bytes");
+    make(c, DATA "MutateRow", T "2'huge' 3{4{}}");
+    check_server(c, "after a row that is too large");
+}
+
+/* Positions in a change stream, when time goes on. */
+
+static void positions_that_are_not_retained_are_out_of_range(void **state)
+{
+    caller *c = *state;
+    char by_token[256];
+    stream s = stream_from(c->f, "", "m", START_MICROS);
+    assert_changes(&s, 1, "good{cf:q@0=v}");
+    snprintf(by_token, sizeof(by_token),
+             CHANGES_TO_M "6{1{1{1{1'' 3'm'}} 2'%.*s'}} 5{1#1700000000}", MS_STR_ARG(s.token));
+    stream_close(&s);
+    const char *by_time = CHANGES_TO_M "4{1#1700000000} 5{1#1700000000}";
+    const char *message = "The position is older than the changes that are retained";
+    const bad_request gone[] = {
+        {"time", DATA "ReadChangeStream", by_time, MS_GRPC_OUT_OF_RANGE, message, 0},
+        {"token", DATA "ReadChangeStream", by_token, MS_GRPC_OUT_OF_RANGE, message, 0},
+    };
+    /* The table's changes are retained for a day: its last second is there. */
+    ms_env_clock_advance_us(&standing, DAY_MICROS);
+    make(c, DATA "ReadChangeStream", by_time);
+    make(c, DATA "ReadChangeStream", by_token);
+    ms_env_clock_advance_us(&standing, 1000000);
+    check_all(c, gone, 2);
+    /* Nor do positions come back when more is retained. */
+    make(c, ADMIN "UpdateTable",
+         "1{" T "8{1{1#604800}}} 2{1'change_stream_config.retention_period'}");
+    check_all(c, gone, 2);
+}
+
+#define TEST_STANDING(name) cmocka_unit_test_setup_teardown(name, setup_standing, teardown_standing)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -747,6 +818,8 @@ int main(void)
         TEST(reverse_scans_go_with_the_flag),
         TEST(full_queue_of_mutations),
         TEST(row_that_is_too_large_is_named_in_the_details),
+        TEST(row_of_256_mebibytes_cannot_be_read),
+        TEST_STANDING(positions_that_are_not_retained_are_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -776,6 +776,38 @@ static void positions_beyond_the_retention_are_out_of_range(void **state)
     ms_arena_release(&arena);
 }
 
+static void a_longer_retention_brings_no_position_back(void **state)
+{
+    timed *t = *state;
+    fixture *f = &t->f;
+    create_stream_table(f, NULL, 0);
+    put(f, "a", "1");
+    stream s = stream_from(f, "", "", START_MICROS);
+    assert_changes(&s, 1, "a{f:q@1000000=1}");
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_str old = ms_arena_copy_str(&arena, s.token);
+    stream_close(&s);
+    split(f, "m");
+    ms_env_clock_advance_us(&t->clock, 2 * DAY_MICROS);
+    put(f, "a", "2");
+    ms_bt_store_tick(f->store); /* removes what is older than a day, and forgets the first tablet */
+    ms_bt_status bt = set_retention(f, 7 * DAY_MICROS);
+    assert_bt(&bt, MS_BT_OK);
+    s = stream_behind(f, range_of("", ""), old);
+    assert_stream_fails(&s, MS_BT_OUT_OF_RANGE, "older than the changes that are retained");
+    stream_close(&s);
+    s = stream_from(f, "", "", START_MICROS);
+    assert_stream_fails(&s, MS_BT_OUT_OF_RANGE, "older than the changes that are retained");
+    stream_close(&s);
+    /* What was retained so far is retained longer. */
+    ms_env_clock_advance_us(&t->clock, 3 * DAY_MICROS);
+    s = stream_from(f, "", "m", START_MICROS + 2 * DAY_MICROS - 1000);
+    assert_changes(&s, 1, "a{f:q@1000000=2}");
+    stream_close(&s);
+    ms_arena_release(&arena);
+}
+
 static void a_reader_that_is_too_slow_is_told(void **state)
 {
     timed *t = *state;
@@ -1042,6 +1074,7 @@ int main(void)
         TEST(positions_that_cannot_be_are_refused),
         TEST(tokens_that_do_not_fit_are_refused),
         TEST(positions_beyond_the_retention_are_out_of_range),
+        TEST(a_longer_retention_brings_no_position_back),
         TEST(a_reader_that_is_too_slow_is_told),
         TEST(an_idle_reader_does_not_grow_old),
         TEST(a_stream_that_is_switched_off_ends_its_readers),
