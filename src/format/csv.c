@@ -160,7 +160,7 @@ static ms_rc check_arity(csv_decoder *self, ms_str record, bool *skip_out, ms_st
     const msi_csv_options *options = &self->options;
     uint32_t count = self->splitter.field_count;
     bool trailing_comma = count == self->file_count + 1 && options->allow_trailing_comma &&
-                          msi_csv_field_text(&self->splitter, count - 1).bytes == 0;
+                          msi_cell_trim(msi_csv_field_text(&self->splitter, count - 1)).bytes == 0;
     bool too_many =
         count > self->file_count && !trailing_comma && !options->ignore_trailing_unmappable;
     bool too_few = count < self->file_count;
@@ -231,9 +231,8 @@ static ms_rc take_record(csv_decoder *self, msi_csv_split split, ms_str record, 
         return MS_OK;
     }
     if (split == MSI_CSV_MALFORMED) {
-        return self->options.ignore_parse_errors
-                   ? MS_OK
-                   : bad_record(self, record, "has an unbalanced quote", st);
+        return self->options.ignore_parse_errors ? MS_OK
+                                                 : bad_record(self, record, self->splitter.why, st);
     }
     bool skip = is_blank(self) && self->file_count > 1 && self->options.ignore_parse_errors;
     if (!skip) {
@@ -260,9 +259,8 @@ static ms_rc csv_decode(ms_decoder *decoder, ms_str input, bool at_end, ms_batch
         if (split == MSI_CSV_CUT) {
             break;
         }
-        bool is_comment = self->options.allow_comments && record.ptr[0] == '#';
         uint64_t ordinal = self->ordinal;
-        if (!is_comment && take_record(self, split, record, batch, st) != MS_OK) {
+        if (split != MSI_CSV_NOTHING && take_record(self, split, record, batch, st) != MS_OK) {
             self->ordinal = ordinal; /* the record is met again */
             return st->code;
         }

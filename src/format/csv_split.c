@@ -40,10 +40,9 @@ static bool is_escape(const msi_csv_splitter *self, char c)
     return self->options->has_escape && c == self->options->escape;
 }
 
-static void begin_record(msi_csv_splitter *self, char first)
+static void begin_record(msi_csv_splitter *self)
 {
-    bool is_comment = self->options->allow_comments && first == '#';
-    self->place = is_comment ? MSI_CSV_IN_REST : MSI_CSV_AT_FIELD;
+    self->place = self->options->allow_comments ? MSI_CSV_IN_MARGIN : MSI_CSV_AT_FIELD;
     self->bytes = 0;
     self->field_count = 0;
     ms_buf_reset(&self->copies);
@@ -121,12 +120,15 @@ static bool end_field(msi_csv_splitter *self, ms_str input, size_t at)
     return true;
 }
 
+static const char too_long[] = "is too long";
+
 /* Skips the line that a position stands on: what was before it does not count. */
-static msi_csv_split skip_line(msi_csv_splitter *self, size_t at)
+static msi_csv_split skip_line(msi_csv_splitter *self, size_t at, const char *why)
 {
     self->bytes_looked += self->bytes > at ? self->bytes - at : 0;
     self->bytes = at;
     self->place = MSI_CSV_IN_REST;
+    self->why = why;
     return MSI_CSV_RECORD;
 }
 
@@ -143,17 +145,20 @@ static msi_csv_split split_plain(msi_csv_splitter *self, ms_str input, bool at_e
                !is_escape(self, text[at])) {
             at++;
         }
-        bool is_at_escape = at < bytes && is_escape(self, text[at]);
-        if (at + 1 >= bytes && !at_end && (at == bytes || is_at_escape)) {
+        bool is_at_escape = at < bytes && text[at] != delimiter && is_escape(self, text[at]);
+        bool is_last = at + 1 >= bytes;
+        if (is_last && !at_end && (at == bytes || is_at_escape)) {
             self->bytes = at;
             return MSI_CSV_CUT;
         }
-        if (!is_at_escape || at + 1 == bytes) {
-            at += is_at_escape ? 1 : 0; /* nothing left to escape */
-            return end_field(self, input, at) ? MSI_CSV_RECORD : skip_line(self, at);
+        if (!is_at_escape) {
+            return end_field(self, input, at) ? MSI_CSV_RECORD : skip_line(self, at, too_long);
+        }
+        if (is_last) {
+            return skip_line(self, at, "ends with an escape character");
         }
         if (!take_literal(self, input, at)) {
-            return skip_line(self, at);
+            return skip_line(self, at, too_long);
         }
         at += 2;
     }
@@ -176,13 +181,13 @@ static msi_csv_split split_quoted(msi_csv_splitter *self, ms_str input, bool at_
         }
         bool is_quote = at < bytes && text[at] == quote;
         if (is_last && !is_quote) {
-            return skip_line(self, 0); /* no closing quote */
+            return skip_line(self, 0, "has no closing quote");
         }
         if (is_quote && (is_last || text[at + 1] != quote)) {
-            return end_field(self, input, at) ? MSI_CSV_RECORD : skip_line(self, at);
+            return end_field(self, input, at) ? MSI_CSV_RECORD : skip_line(self, at, too_long);
         }
         if (!take_literal(self, input, at)) {
-            return skip_line(self, at);
+            return skip_line(self, at, too_long);
         }
         at += 2;
     }
@@ -202,10 +207,19 @@ static msi_csv_split end_record(msi_csv_splitter *self, ms_str input, bool at_en
     return MSI_CSV_RECORD;
 }
 
-/* A delimiter, the end of the record, or what does not belong behind a closing quote. */
+/*
+ * A delimiter, the end of the record, or what does not belong behind a closing quote. Blanks and
+ * control characters there are passed over.
+ */
 static msi_csv_split split_behind_field(msi_csv_splitter *self, ms_str input, bool at_end)
 {
     size_t at = self->bytes;
+    char delimiter = self->options->delimiter;
+    while (at < input.bytes && (unsigned char)input.ptr[at] <= ' ' && input.ptr[at] != delimiter &&
+           !is_record_end(input.ptr[at])) {
+        at++;
+    }
+    self->bytes = at;
     if (at == input.bytes) {
         self->place = at_end ? MSI_CSV_AT_RECORD : MSI_CSV_BEHIND_FIELD;
         return at_end ? MSI_CSV_RECORD : MSI_CSV_CUT;
@@ -213,17 +227,20 @@ static msi_csv_split split_behind_field(msi_csv_splitter *self, ms_str input, bo
     if (is_record_end(input.ptr[at])) {
         return end_record(self, input, at_end);
     }
-    if (input.ptr[at] != self->options->delimiter) {
-        return skip_line(self, at);
+    if (input.ptr[at] != delimiter) {
+        return skip_line(self, at, "has text behind a closing quote");
     }
     self->bytes = at + 1;
     self->place = MSI_CSV_AT_FIELD;
     return MSI_CSV_RECORD;
 }
 
+/* The rest of a comment or of a line that is skipped. */
 static msi_csv_split split_rest(msi_csv_splitter *self, ms_str input, bool at_end)
 {
     size_t at = self->bytes;
+    bool is_comment = self->place == MSI_CSV_IN_COMMENT;
+    msi_csv_split outcome = is_comment ? MSI_CSV_NOTHING : MSI_CSV_MALFORMED;
     while (at < input.bytes && !is_record_end(input.ptr[at])) {
         at++;
     }
@@ -233,9 +250,28 @@ static msi_csv_split split_rest(msi_csv_splitter *self, ms_str input, bool at_en
     }
     if (at == input.bytes) {
         self->place = MSI_CSV_AT_RECORD;
-        return MSI_CSV_MALFORMED;
+        return outcome;
     }
-    return end_record(self, input, at_end) == MSI_CSV_CUT ? MSI_CSV_CUT : MSI_CSV_MALFORMED;
+    return end_record(self, input, at_end) == MSI_CSV_CUT ? MSI_CSV_CUT : outcome;
+}
+
+/* Where there are comments: blanks in front of a record, of a comment or on a line of their own. */
+static msi_csv_split split_margin(msi_csv_splitter *self, ms_str input, bool at_end)
+{
+    size_t at = self->bytes;
+    while (at < input.bytes && input.ptr[at] == ' ') {
+        at++;
+    }
+    self->bytes = at;
+    if (at == input.bytes) {
+        self->place = at_end ? MSI_CSV_AT_RECORD : MSI_CSV_IN_MARGIN;
+        return at_end ? MSI_CSV_NOTHING : MSI_CSV_CUT;
+    }
+    if (is_record_end(input.ptr[at])) {
+        return end_record(self, input, at_end) == MSI_CSV_CUT ? MSI_CSV_CUT : MSI_CSV_NOTHING;
+    }
+    self->place = input.ptr[at] == '#' ? MSI_CSV_IN_COMMENT : MSI_CSV_AT_FIELD;
+    return MSI_CSV_RECORD;
 }
 
 static msi_csv_split split_at_field(msi_csv_splitter *self, ms_str input, bool at_end)
@@ -253,8 +289,10 @@ static msi_csv_split split_next(msi_csv_splitter *self, ms_str input, bool at_en
 {
     switch (self->place) {
     case MSI_CSV_AT_RECORD:
-        begin_record(self, input.ptr[0]);
+        begin_record(self);
         return MSI_CSV_RECORD;
+    case MSI_CSV_IN_MARGIN:
+        return split_margin(self, input, at_end);
     case MSI_CSV_AT_FIELD:
         return split_at_field(self, input, at_end);
     case MSI_CSV_IN_PLAIN:
@@ -263,6 +301,7 @@ static msi_csv_split split_next(msi_csv_splitter *self, ms_str input, bool at_en
         return split_quoted(self, input, at_end);
     case MSI_CSV_BEHIND_FIELD:
         return split_behind_field(self, input, at_end);
+    case MSI_CSV_IN_COMMENT:
     case MSI_CSV_IN_REST:
         return split_rest(self, input, at_end);
     }
@@ -288,5 +327,5 @@ ms_str msi_csv_field_text(const msi_csv_splitter *splitter, uint32_t index)
     const char *base = field->is_copied ? splitter->copies.ptr : splitter->record;
     ms_str text = ms_str_make(base + field->at, field->bytes);
     bool is_trimmed = splitter->options->trim_spaces && !field->is_quoted;
-    return is_trimmed ? ms_str_trim(text) : text;
+    return is_trimmed ? msi_cell_trim(text) : text;
 }

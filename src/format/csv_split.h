@@ -22,8 +22,9 @@
 
 typedef enum msi_csv_split {
     MSI_CSV_RECORD,
-    MSI_CSV_CUT,      /* the input ends inside the record */
-    MSI_CSV_MALFORMED /* no record; ends with the line at which that was seen */
+    MSI_CSV_CUT,       /* the input ends inside the record */
+    MSI_CSV_NOTHING,   /* a comment, or, where there are comments, a line of blanks */
+    MSI_CSV_MALFORMED, /* no record; ends with the line at which that was seen */
 } msi_csv_split;
 
 typedef struct msi_csv_field {
@@ -36,6 +37,8 @@ typedef struct msi_csv_field {
 /* Where a record stands. Private. */
 typedef enum msi_csv_place {
     MSI_CSV_AT_RECORD,
+    MSI_CSV_IN_MARGIN,
+    MSI_CSV_IN_COMMENT,
     MSI_CSV_AT_FIELD,
     MSI_CSV_IN_PLAIN,
     MSI_CSV_IN_QUOTED,
@@ -54,6 +57,7 @@ typedef struct msi_csv_splitter {
     size_t copied_at; /* its copied text */
     const char *record;
 
+    const char *why;       /* a record is malformed: what follows "the record " */
     uint32_t field_count;  /* of the record, also beyond fields_max */
     size_t bytes;          /* looked at of the record: its length once it is whole */
     uint64_t bytes_looked; /* in all, for tests: about as many as there were */
@@ -70,8 +74,9 @@ void msi_csv_splitter_reset(msi_csv_splitter *splitter);
 /*
  * Splits the record that input begins with, after MSI_CSV_CUT the same one. input is not empty.
  * at_end: nothing comes behind it. A record behind whose closing quote stands text is malformed,
- * and ends with that line; one without a closing quote ends with its first line. A comment, where
- * options allow it, is malformed too. The carriage return and line feed behind it are of a record.
+ * and ends with that line; one without a closing quote ends with its first line. Blanks in front
+ * of a record are no text of it where options allow comments. The carriage return and line feed
+ * behind it are of a record.
  */
 msi_csv_split msi_csv_split_record(msi_csv_splitter *splitter, ms_str input, bool at_end);
 

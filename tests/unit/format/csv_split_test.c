@@ -30,6 +30,10 @@ static const msi_csv_options rich = {.delimiter = ',',
                                      .has_escape = true,
                                      .allow_comments = true};
 
+/* A delimiter that is the escape character too. */
+static const msi_csv_options escaped = {
+    .delimiter = ',', .quote = '"', .has_quote = true, .escape = ',', .has_escape = true};
+
 /*
  * Splits the record that input begins with, seen in portions of so many bytes, each time at another
  * place in memory; the text has the outcome, the fields and how long the record is.
@@ -84,17 +88,27 @@ static void fields_are_the_same_wherever_the_input_is_cut(void **state)
     assert_split(&plain, "\"a\nb\",c", "0 7 q[a\nb][c]");
     assert_split(&plain, ",,\n", "0 3 [][][]");
     assert_split(&plain, "1,2,3,4,5,6,7,8,9,10\n", "0 21 [1][2][3][4][5][6][7][8]++");
-    assert_split(&plain, "\"a\"b,\"c\nd", "2 8 ");
-    assert_split(&plain, "\"a\nb", "2 3 ");
+    assert_split(&plain, "\"a\"b,\"c\nd", "3 8 ");
+    assert_split(&plain, "\"a\nb", "3 3 ");
+    assert_split(&plain, "\"a\"\t ,\"b\"  ", "0 11 q[a]q[b]");
+    assert_split(&plain, "#a, #b\n", "0 7 [#a][ #b]");
     assert_split(&rich, "#a,\"b\r\nnext", "2 7 ");
-    assert_split(&rich, "a\\,b\\\nc,d\\", "0 10 [a,b\nc][d\\]");
+    assert_split(&rich, "  #a", "2 4 ");
+    assert_split(&rich, "  \r\nnext", "2 4 ");
+    assert_split(&rich, "   ", "2 3 ");
+    assert_split(&rich, "  \"a\", b\n", "0 9 q[a][ b]");
+    assert_split(&rich, "\t#a\n", "0 4 [\t#a]");
+    assert_split(&rich, "a\\,b\\\nc,d\\\\", "0 11 [a,b\nc][d\\]");
+    assert_split(&rich, "a\\,b\\\nc,d\\", "3 10 ");
+    assert_split(&escaped, "a,b\n", "0 4 [a][b]");
+    assert_split(&escaped, "\"a,n,,\",b", "0 9 q[a\n,][b]");
     assert_split(&rich, "\"\\\"\"\n", "0 5 q[\"]");
 }
 
 static void random_records_are_the_same_wherever_the_input_is_cut(void **state)
 {
     (void)state;
-    static const char alphabet[] = "ab,,\"\"\\\n\r#";
+    static const char alphabet[] = "ab,,\"\"\\\n\r#  ";
     uint64_t random = 1;
     ms_buf whole;
     ms_buf cut;
@@ -107,7 +121,7 @@ static void random_records_are_the_same_wherever_the_input_is_cut(void **state)
             input[i] = alphabet[(random >> 33) % (sizeof alphabet - 1)];
         }
         fixture f;
-        init(&f, round % 2 == 0 ? &plain : &rich);
+        init(&f, round % 3 == 0 ? &plain : round % 3 == 1 ? &rich : &escaped);
         ms_buf_reset(&whole);
         describe(&f, ms_str_make(input, sizeof input), sizeof input, &whole);
         for (size_t portion = 1; portion < 5; portion++) {
