@@ -165,16 +165,6 @@ static void finish_foreign(ms_grpc_call *call, ms_grpc_code code, const char *wh
     msi_call_end(call, code, text);
 }
 
-static bool is_grpc_type(ms_str type)
-{
-    ms_str prefix = ms_str_lit("application/grpc");
-    if (!ms_str_starts_with(type, prefix)) {
-        return false;
-    }
-    return type.bytes == prefix.bytes || type.ptr[prefix.bytes] == '+' ||
-           type.ptr[prefix.bytes] == ';';
-}
-
 /* The first block of an answer. False: it was not one of gRPC, and the call has ended. */
 static bool check_answer(ms_grpc_call *call)
 {
@@ -182,7 +172,7 @@ static bool check_answer(ms_grpc_call *call)
     ms_str status = msi_header_value(header, MSI_HEADER_STATUS);
     ms_str type = msi_header_value(header, MSI_HEADER_CONTENT_TYPE);
     ms_str encoding = msi_header_value(header, MSI_HEADER_GRPC_ENCODING);
-    bool is_grpc = is_grpc_type(type);
+    bool is_grpc = msi_grpc_type_of(type) == MSI_GRPC_TYPE_PROTO;
     if (call->http_status != 200 && !(is_grpc && msi_header_has(header, MSI_HEADER_GRPC_STATUS))) {
         finish_foreign(call, msi_grpc_code_of_http(call->http_status), "HTTP status", status);
         return false;

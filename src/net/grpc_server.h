@@ -23,7 +23,8 @@
  * its end); after on_cancel nothing else comes. No callback runs inside a function of this header.
  *
  * The transport itself answers what is not a gRPC call (404, 405, 415), calls with a malformed
- * timeout or metadata, with compressed messages (UNIMPLEMENTED), beyond a limit
+ * timeout or metadata, with compressed messages or in another encoding than protobuf's
+ * (application/grpc+json) or with a wrong number of messages (UNIMPLEMENTED), beyond a limit
  * (RESOURCE_EXHAUSTED), with an authorization that is refused (UNAUTHENTICATED), and deadlines that
  * pass (DEADLINE_EXCEEDED). Whatever a peer sends, the worst is that its connection is closed.
  *
@@ -75,6 +76,11 @@ typedef struct ms_grpc_server_options {
     void *authorize_arg;
 
     ms_grpc_metadata headers; /* in the initial metadata of every answer; copied */
+
+    /* All methods take exactly one request message: on_message comes once, with the client's end of
+     * sending, right before on_half_close; calls with none or several are UNIMPLEMENTED, as in
+     * gRPC's document "Status codes". */
+    bool takes_one_message;
 
     size_t connections_max;         /* in all; default 1024. Beyond, accepted and closed */
     uint32_t streams_max;           /* calls at a time per connection; default 256 */

@@ -40,7 +40,8 @@ msi_stream *msi_server_call_new(msi_shard *shard)
                                          .message_bytes_max = options->message_bytes_max,
                                          .mark_bytes = options->call_mark_bytes,
                                          .inbound = &shard->inbound,
-                                         .outbound = &shard->outbound};
+                                         .outbound = &shard->outbound,
+                                         .takes_one = options->takes_one_message};
     call = ms_mem_calloc(1, sizeof(*call));
     msi_stream_init(&call->stream, &call_class, &stream_options);
     msi_header_init(&call->header_out, SIZE_MAX);
@@ -240,16 +241,6 @@ static void deadline_passed(ms_loop_timer *timer)
 
 /* Requests. */
 
-static bool is_grpc_type(ms_str type)
-{
-    ms_str prefix = ms_str_lit("application/grpc");
-    if (!ms_str_starts_with(type, prefix)) {
-        return false;
-    }
-    return type.bytes == prefix.bytes || type.ptr[prefix.bytes] == '+' ||
-           type.ptr[prefix.bytes] == ';';
-}
-
 /* What is no gRPC call gets an HTTP status. False: answered. */
 static bool check_http(ms_grpc_server_call *call)
 {
@@ -258,9 +249,16 @@ static bool check_http(ms_grpc_server_call *call)
         answer_http(call, "405");
         return false;
     }
-    if (!is_grpc_type(msi_header_value(header, MSI_HEADER_CONTENT_TYPE))) {
+    switch (msi_grpc_type_of(msi_header_value(header, MSI_HEADER_CONTENT_TYPE))) {
+    case MSI_GRPC_TYPE_NONE:
         answer_http(call, "415");
         return false;
+    case MSI_GRPC_TYPE_OTHER:
+        answer(call, MS_GRPC_UNIMPLEMENTED,
+               "content-type is neither application/grpc nor application/grpc+proto");
+        return false;
+    case MSI_GRPC_TYPE_PROTO:
+        break;
     }
     return true;
 }

@@ -259,6 +259,20 @@ const char *msi_h2_error_name(uint32_t h2_error)
     return h2_error < H2_ERRORS ? h2_errors[h2_error].name : "an unknown error";
 }
 
+/* Content types. */
+
+msi_grpc_type msi_grpc_type_of(ms_str content_type)
+{
+    ms_str plain = ms_str_lit("application/grpc");
+    ms_str type = ms_str_slice(content_type, 0, ms_str_find_byte(content_type, ';', 0));
+    type = ms_str_trim(type);
+    if (ms_str_equals(type, plain) || ms_str_equals(type, ms_str_lit("application/grpc+proto"))) {
+        return MSI_GRPC_TYPE_PROTO;
+    }
+    bool is_grpc = ms_str_starts_with(type, plain) && type.ptr[plain.bytes] == '+';
+    return is_grpc ? MSI_GRPC_TYPE_OTHER : MSI_GRPC_TYPE_NONE;
+}
+
 /* Keys. */
 
 bool msi_grpc_key_is_bin(ms_str key)

@@ -41,6 +41,15 @@ ms_grpc_code msi_grpc_code_of_http(unsigned status);
 ms_grpc_code msi_grpc_code_of_h2(uint32_t h2_error);
 const char *msi_h2_error_name(uint32_t h2_error);
 
+/* What a content-type says. */
+typedef enum msi_grpc_type {
+    MSI_GRPC_TYPE_NONE,  /* nothing of gRPC */
+    MSI_GRPC_TYPE_PROTO, /* "application/grpc" or "application/grpc+proto", with parameters or not */
+    MSI_GRPC_TYPE_OTHER  /* gRPC with messages of another encoding: "application/grpc+json" */
+} msi_grpc_type;
+
+msi_grpc_type msi_grpc_type_of(ms_str content_type);
+
 /* True for a key that ends in "-bin". */
 bool msi_grpc_key_is_bin(ms_str key);
 

@@ -19,18 +19,21 @@ void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,
                            .loop = options->loop,
                            .inbound = options->inbound,
                            .outbound = options->outbound,
-                           .mark_bytes = options->mark_bytes};
+                           .mark_bytes = options->mark_bytes,
+                           .takes_one = options->takes_one};
     stream->task.run = run_task;
     msi_header_init(&stream->header_in, options->header_bytes_max);
     ms_grpc_frame_init(&stream->reader, options->message_bytes_max);
     msi_queue_init(&stream->queue);
     ms_buf_init(&stream->held, SIZE_MAX / 2); /* the stream's window bounds it */
+    ms_buf_init(&stream->only, options->message_bytes_max);
 }
 
 /* Brings the budget up to what the stream holds. */
 static void recount(msi_stream *stream)
 {
-    size_t holds = stream->held.bytes - stream->held_at + ms_grpc_frame_held_bytes(&stream->reader);
+    size_t holds = stream->held.bytes - stream->held_at +
+                   ms_grpc_frame_held_bytes(&stream->reader) + stream->only.bytes;
     stream->inbound->used += holds;
     stream->inbound->used -= stream->counted_in;
     stream->counted_in = holds;
@@ -55,6 +58,17 @@ static void forget_held(msi_stream *stream)
     stream->held_at = 0;
 }
 
+static void forget_only(msi_stream *stream)
+{
+    if (stream->only.capacity_bytes > HELD_KEEP_BYTES) {
+        size_t max_bytes = stream->only.max_bytes;
+        ms_buf_release(&stream->only);
+        ms_buf_init(&stream->only, max_bytes);
+    }
+    stream->only.bytes = 0;
+    stream->has_only = false;
+}
+
 void msi_stream_reset(msi_stream *stream)
 {
     MS_ASSERT(stream->h2 == NULL);
@@ -63,6 +77,7 @@ void msi_stream_reset(msi_stream *stream)
     msi_header_reset(&stream->header_in);
     ms_grpc_frame_reset(&stream->reader);
     forget_held(stream);
+    forget_only(stream);
     recount(stream);
     stream->id = 0;
     stream->is_paused = false;
@@ -85,6 +100,7 @@ void msi_stream_release(msi_stream *stream)
     ms_grpc_frame_release(&stream->reader);
     msi_queue_release(&stream->queue);
     ms_buf_release(&stream->held);
+    ms_buf_release(&stream->only);
 }
 
 /* In. */
@@ -103,6 +119,27 @@ static void break_too_large(msi_stream *stream)
     break_off(stream, MS_GRPC_RESOURCE_EXHAUSTED, text);
 }
 
+/* The message of a stream that takes one. It is given out at the end: what comes behind it may still
+ * make the whole call a mistake. */
+static void keep_only(msi_stream *stream, ms_str message)
+{
+    ms_grpc_frame_reader *reader = &stream->reader;
+    if (stream->has_only) {
+        break_off(stream, MS_GRPC_UNIMPLEMENTED, "the method takes one request message, not more");
+        return;
+    }
+    stream->has_only = true;
+    if (reader->is_delivered) {
+        /* A large one, put together in the reader's buffer: the buffers change places. */
+        ms_buf filled = reader->partial;
+        reader->partial = stream->only;
+        reader->is_delivered = false;
+        stream->only = filled;
+    } else {
+        msi_buffer_append(&stream->only, message);
+    }
+}
+
 /* Reads messages from the front of bytes, until they are used up or the stream is paused. */
 static void read_messages(msi_stream *stream, ms_str *bytes)
 {
@@ -110,7 +147,11 @@ static void read_messages(msi_stream *stream, ms_str *bytes)
         ms_str message;
         switch (ms_grpc_frame_next(&stream->reader, bytes, &message)) {
         case MS_GRPC_FRAME_MESSAGE:
-            stream->class_of->on_message(stream, message);
+            if (stream->takes_one) {
+                keep_only(stream, message);
+            } else {
+                stream->class_of->on_message(stream, message);
+            }
             break;
         case MS_GRPC_FRAME_MORE:
             return;
@@ -147,9 +188,18 @@ static void check_end(msi_stream *stream)
     stream->is_in_done = true;
     if (!ms_grpc_frame_is_between(&stream->reader)) {
         break_off(stream, MS_GRPC_INTERNAL, "the last message is cut off");
-    } else {
-        stream->class_of->on_end(stream);
+        return;
     }
+    if (stream->takes_one && !stream->has_only) {
+        break_off(stream, MS_GRPC_UNIMPLEMENTED, "the method takes one request message, not none");
+        return;
+    }
+    if (stream->takes_one) {
+        stream->class_of->on_message(stream, ms_buf_view(&stream->only));
+        forget_only(stream);
+        recount(stream);
+    }
+    stream->class_of->on_end(stream);
 }
 
 void msi_stream_receive(msi_stream *stream, ms_str bytes)

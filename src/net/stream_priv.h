@@ -5,6 +5,7 @@
  * member.
  *
  *     in:   DATA -> [held while paused] -> frame reader -> on_message ... on_end
+ *           with takes_one: -> kept to the peer's end, so that a second one is seen before it
  *     out:  msi_stream_send -> queue -> DATA, when connection and peer have room
  *
  * The window of a stream is given back when its bytes were read, so a paused stream stops its peer;
@@ -63,6 +64,9 @@ struct msi_stream {
     ms_buf held;       /* bytes that came while paused */
     size_t held_at;    /* what of them was read */
     size_t counted_in; /* at the budget */
+    ms_buf only;       /* the message, with takes_one */
+    bool has_only;
+    bool takes_one;
     bool is_paused;
     bool is_resumed;    /* held bytes are to be read in the task */
     bool is_in_ended;   /* END_STREAM came */
@@ -86,6 +90,7 @@ typedef struct msi_stream_options {
     size_t mark_bytes;
     msi_budget *inbound;
     msi_budget *outbound;
+    bool takes_one; /* exactly one message comes, or the stream is broken: UNIMPLEMENTED */
 } msi_stream_options;
 
 void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,

@@ -194,22 +194,9 @@ static void on_start(ms_grpc_server_call *grpc, const ms_grpc_server_start *star
 static void on_message(ms_grpc_server_call *grpc, ms_str message)
 {
     msi_call *call = ms_grpc_server_call_user(grpc);
-    if (call == NULL) {
-        return;
-    }
-    if (call->has_request) {
-        /* All methods take one message; what follows is of nobody's use. */
-        return;
-    }
-    call->has_request = true;
-    call->method->begin(call, message);
-}
-
-static void on_half_close(ms_grpc_server_call *grpc)
-{
-    msi_call *call = ms_grpc_server_call_user(grpc);
-    if (call != NULL && !call->has_request) {
-        msi_call_fail(call, MS_BT_INTERNAL, "The call has no request message");
+    if (call != NULL) {
+        call->has_request = true;
+        call->method->begin(call, message);
     }
 }
 
@@ -239,7 +226,6 @@ static void on_cancel(ms_grpc_server_call *grpc)
 static const ms_grpc_server_events events = {
     .on_start = on_start,
     .on_message = on_message,
-    .on_half_close = on_half_close,
     .on_writable = on_writable,
     .on_cancel = on_cancel,
 };
@@ -289,6 +275,7 @@ static ms_rc open_server(ms_bt_server *server, const ms_bt_server_options *optio
                                   .authorize = options->token != NULL ? authorize : NULL,
                                   .authorize_arg = server,
                                   .headers = {&version, 1},
+                                  .takes_one_message = true,
                                   .message_bytes_max = options->message_bytes_max},
         &server->grpc, st);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "net/raw.h"
 #include "net/rig.h"
 
 /* Answers. */
@@ -513,6 +514,63 @@ static void call_objects_are_reused_and_allocate_nothing(void **state)
     rig_close(&it);
 }
 
+/* A message in two frames of about the same size. */
+static void send_halves(raw_peer *peer, int32_t stream, const char *text)
+{
+    static char data[RAW_BYTES_MAX];
+    size_t bytes = strlen(text) + 5;
+    memcpy(data, (char[]){0, 0, 0, (char)((bytes - 5) >> 8), (char)(bytes - 5)}, 5);
+    memcpy(data + 5, text, bytes - 5);
+    raw_frame(peer, NGHTTP2_DATA, 0, stream, data, bytes / 2);
+    raw_frame(peer, NGHTTP2_DATA, 0, stream, data + bytes / 2, bytes - bytes / 2);
+}
+
+static void one_message_is_given_out_at_the_end_and_a_second_is_refused(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    static char large[20000];
+    memset(large, 'l', sizeof(large) - 1);
+    rig it;
+    rig_open(&it, &(rig_options){.server.takes_one_message = true});
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    raw_start(&peer);
+    const char *const messages[] = {"x", "", large};
+    int32_t stream = 1;
+    for (int i = 0; i < 3; i++, stream += 6) {
+        raw_headers(&peer, RAW_END_HEADERS, stream, RAW_REQUEST("/t/Sink"));
+        send_halves(&peer, stream, messages[i]);
+        assert_true(raw_is_alive(&peer)); /* by a ping: all before it was read */
+        assert_int_equal(it.messages, i);
+        raw_frame(&peer, NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, stream, NULL, 0);
+        assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+        assert_int_equal(it.messages, i + 1);
+        peer.fields_bytes = 0;
+        raw_headers(&peer, RAW_END_HEADERS, stream + 2, RAW_REQUEST("/t/Sink"));
+        send_halves(&peer, stream + 2, messages[i]);
+        send_halves(&peer, stream + 2, messages[i]);
+        assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+        assert_true(raw_has(&peer, "grpc-status=12;"));
+        peer.fields_bytes = 0;
+        raw_headers(&peer, RAW_END_BOTH, stream + 4, RAW_REQUEST("/t/Sink"));
+        assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+        assert_true(raw_has(&peer, "grpc-status=12;"));
+        assert_int_equal(it.messages, i + 1);
+    }
+    assert_int_equal(ms_grpc_server_get_stats(it.server).inbound_bytes, 0);
+    raw_close(&peer);
+    /* Larger than the window of a stream. */
+    char *bytes = ms_mem_alloc(5 << 20);
+    memset(bytes, 'm', 5 << 20);
+    probe call = {.path = "/t/Echo", .request_bytes = {bytes, 5 << 20}};
+    probe_run(&it, &call);
+    assert_int_equal(call.code, MS_GRPC_OK);
+    assert_int_equal(call.message_bytes, 5 << 20);
+    ms_mem_free(bytes);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).inbound_bytes, 0);
+    rig_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +598,7 @@ int main(void)
         cmocka_unit_test(calls_are_refused_while_too_much_waits_to_be_sent),
         cmocka_unit_test(a_client_that_does_not_take_its_answer_is_reset_at_the_deadline),
         cmocka_unit_test(call_objects_are_reused_and_allocate_nothing),
+        cmocka_unit_test(one_message_is_given_out_at_the_end_and_a_second_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

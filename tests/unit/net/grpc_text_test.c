@@ -200,6 +200,28 @@ static void the_transports_own_keys_are_known(void **state)
     assert_false(msi_grpc_key_is_bin(ms_str_lit("a-bind")));
 }
 
+static void content_types_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        msi_grpc_type type;
+    } cases[] = {{"application/grpc", MSI_GRPC_TYPE_PROTO},
+                 {"application/grpc+proto", MSI_GRPC_TYPE_PROTO},
+                 {"application/grpc;charset=utf-8", MSI_GRPC_TYPE_PROTO},
+                 {"application/grpc+proto ; x=y", MSI_GRPC_TYPE_PROTO},
+                 {"application/grpc+json", MSI_GRPC_TYPE_OTHER},
+                 {"application/grpc+protobuf", MSI_GRPC_TYPE_OTHER},
+                 {"application/grpc+", MSI_GRPC_TYPE_OTHER},
+                 {"application/grpc-web", MSI_GRPC_TYPE_NONE},
+                 {"application/grpcx", MSI_GRPC_TYPE_NONE},
+                 {"application/json;application/grpc", MSI_GRPC_TYPE_NONE},
+                 {"", MSI_GRPC_TYPE_NONE}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(msi_grpc_type_of(ms_str_cstr(cases[i].text)), cases[i].type);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +235,7 @@ int main(void)
         cmocka_unit_test(what_is_not_base64_is_refused),
         cmocka_unit_test(http_statuses_have_codes),
         cmocka_unit_test(the_transports_own_keys_are_known),
+        cmocka_unit_test(content_types_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

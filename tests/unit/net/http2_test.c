@@ -428,6 +428,8 @@ static const bad_request bad_requests[] = {
     {":method=POST;:path=/t/Echo;" FIXED "te=trailers;content-type=text/html;", ":status=415;"},
     {":method=POST;:path=/t/Echo;" FIXED "te=trailers;content-type=application/grpcx;",
      ":status=415;"},
+    {":method=POST;:path=/t/Echo;" FIXED "te=trailers;content-type=application/grpc+json;",
+     ":status=200;content-type=application/grpc;grpc-status=12;"},
     {":method=POST;:path=/t/Echo;" FIXED "content-type=application/grpc;", "grpc-status=13;"},
     {":method=POST;:path=/;" FIXED "te=trailers;content-type=application/grpc;", "grpc-status=12;"},
     {RAW_REQUEST("/t/Echo") "grpc-encoding=gzip;", "grpc-accept-encoding=identity;grpc-status=12;"},

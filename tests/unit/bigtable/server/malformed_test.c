@@ -172,7 +172,12 @@ static void each_of_these_messages(void **state)
 #define MESSAGE "1'" TABLE "' 4#1"
 #define FRAME(flag) "!" flag "00000023!" MESSAGE
 
+/* One that writes a row; 52 bytes. */
+#define WRITTEN "!0000000034!" T "2'bad' 3{" SET_OK "}"
+
 /* How a call ends: a text among the headers that came, or the end of the stream, or of more. */
+#define NOT_NONE "grpc-message=the method takes one request message, not none;"
+#define NOT_MORE "grpc-message=the method takes one request message, not more;"
 #define RESET "RST"
 #define GONE "CLOSED"
 
@@ -212,7 +217,8 @@ static const bad_call calls[] = {
     {"JSON", NAMED("content-type=application/json;"), FRAME("00"), ":status=415;"},
     {"another gRPC", NAMED("content-type=application/grpc-web;"), FRAME("00"), ":status=415;"},
     {"messages of JSON", NAMED("content-type=application/grpc+json;"), FRAME("00"),
-     "grpc-status=0;"},
+     "grpc-status=12;grpc-message=content-type is neither application/grpc nor "
+     "application/grpc+proto;"},
     {"type in letters of another case", NAMED("content-type=Application/GRPC;"), FRAME("00"),
      ":status=415;"},
     {"messages of protobuf", NAMED("content-type=application/grpc+proto;"), FRAME("00"),
@@ -268,10 +274,8 @@ static const bad_call calls[] = {
     {"answer in a question", POST(READ) "grpc-status=0;grpc-message=hello;", FRAME("00"),
      "grpc-status=0;"},
 
-    {"no message", POST(READ), NULL,
-     "grpc-status=13;grpc-message=The call has no request message;"},
-    {"no byte of a message", POST(READ), "",
-     "grpc-status=13;grpc-message=The call has no request message;"},
+    {"no message", POST(READ), NULL, "grpc-status=12;" NOT_NONE},
+    {"no byte of a message", POST(READ), "", "grpc-status=12;" NOT_NONE},
     {"four bytes of a prefix", POST(READ), "!00000000!",
      "grpc-status=13;grpc-message=the last message is cut off;"},
     {"prefix without its message", POST(READ), "!0000000023!",
@@ -280,13 +284,15 @@ static const bad_call calls[] = {
      "grpc-status=13;grpc-message=the last message is cut off;"},
     {"message of four gigabytes", POST(READ), "!00ffffffff!" MESSAGE, "grpc-status=8;"},
     {"message above the limit", POST(READ), "!0010000001!" MESSAGE, "grpc-status=8;"},
-    {"two messages", POST(READ), FRAME("00") FRAME("00"), "grpc-status=0;"},
+    {"two messages", POST(READ), FRAME("00") FRAME("00"), "grpc-status=12;" NOT_MORE},
+    {"two writes in one call", POST(WRITE), WRITTEN WRITTEN, "grpc-status=12;" NOT_MORE},
+    {"half a write behind one", POST(WRITE), WRITTEN "!0000000034!",
+     "grpc-status=13;grpc-message=the last message is cut off;"},
     {"half a message behind one", POST(READ), FRAME("00") "!0000000023!",
      "grpc-status=13;grpc-message=the last message is cut off;"},
     {"message of nothing", POST(WRITE), "!0000000000!", "grpc-status=3;"},
     {"thousand messages of nothing", POST(WRITE), "(!0000000000!)*1000",
-     "grpc-status=3;grpc-message=Error in field 'table_name' : Should be of the form "
-     "projects/<project>/instances/<instance>/tables/<table>, but found '';"},
+     "grpc-status=12;" NOT_MORE},
 };
 
 #define STREAM 1
