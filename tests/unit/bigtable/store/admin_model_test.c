@@ -288,7 +288,7 @@ static void profile_step(model *m)
                                    .instance = m->t->f.table.instance,
                                    .id = ms_str_cstr(profile_names[index]),
                                    .routing = MS_BT_ROUTING_SINGLE_CLUSTER,
-                                   .cluster = ms_str_lit("c")};
+                                   .cluster = ms_str_lit(MS_BT_LOCAL_CLUSTER)};
     if (creates) {
         ms_bt_client_create_profile(m->t->f.client, &call);
     } else {
