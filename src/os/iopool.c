@@ -29,6 +29,8 @@ struct ms_iopool {
     ms_iojob *newest;
     size_t queued;
     size_t queue_max;
+    int idle_count;  /* threads that wait for arrived */
+    int woken_count; /* of these, threads that were signaled and have yet to take the mutex */
     bool is_closing;
     bool is_stepped;
     ms_iojob *waiting;
@@ -39,6 +41,19 @@ struct ms_iopool {
     int thread_count;
     ms_thread threads[THREADS_MAX];
 };
+
+/*
+ * Wakes a thread for the queue, with the mutex held, unless one is on its way: it wakes the next
+ * when it has taken its job and more are there. So a burst of short jobs costs a few wake-ups, not
+ * one each, and a job that blocks holds none of the others up.
+ */
+static void wake_thread(ms_iopool *pool)
+{
+    if (pool->queued > 0 && pool->woken_count == 0 && pool->idle_count > 0) {
+        pool->woken_count++;
+        ms_cond_signal(&pool->arrived);
+    }
+}
 
 /* Adds a job to the queue, with the mutex held. */
 static void queue_job(ms_iopool *pool, ms_iojob *job)
@@ -51,7 +66,7 @@ static void queue_job(ms_iopool *pool, ms_iojob *job)
     }
     pool->newest = job;
     pool->queued++;
-    ms_cond_signal(&pool->arrived);
+    wake_thread(pool);
 }
 
 /* The oldest job, with the mutex held; NULL when there is none. */
@@ -76,6 +91,16 @@ static void run_job(ms_iojob *job)
     }
 }
 
+/* With the mutex held. A wake-up that nobody asked for counts as one that somebody did: at worst a
+ * thread is woken for nothing, or wakes itself. */
+static void wait_for_jobs(ms_iopool *pool)
+{
+    pool->idle_count++;
+    ms_cond_wait(&pool->arrived, &pool->mutex);
+    pool->idle_count--;
+    pool->woken_count -= pool->woken_count > 0 ? 1 : 0;
+}
+
 static void thread_main(void *arg)
 {
     ms_iopool *pool = arg;
@@ -83,13 +108,14 @@ static void thread_main(void *arg)
     for (;;) {
         ms_iojob *job = take_job(pool);
         if (job != NULL) {
+            wake_thread(pool);
             ms_mutex_unlock(&pool->mutex);
             run_job(job);
             ms_mutex_lock(&pool->mutex);
         } else if (pool->is_closing) {
             break;
         } else {
-            ms_cond_wait(&pool->arrived, &pool->mutex);
+            wait_for_jobs(pool);
         }
     }
     ms_mutex_unlock(&pool->mutex);

@@ -50,6 +50,7 @@ void ms_bt_client_destroy(ms_bt_client *client)
         return;
     }
     MS_ASSERT(client->open_count == 0);
+    msi_client_free_reads(client->spare_reads);
     ms_cond_release(&client->all_closed);
     ms_mutex_release(&client->mutex);
     ms_mem_free(client);

@@ -18,8 +18,10 @@ struct ms_bt_client {
     ms_bt_call *newest;
     uint64_t mutations; /* held by the transport */
     uint64_t bytes;
-    uint64_t open_count; /* calls outstanding and reads open */
-    ms_cond all_closed;  /* open_count has become 0 */
+    uint64_t open_count;     /* calls outstanding and reads open */
+    ms_cond all_closed;      /* open_count has become 0 */
+    ms_bt_read *spare_reads; /* closed, with their memory, for those that are opened next */
+    uint32_t spare_count;
 };
 
 /* The client's part of a call object. */
@@ -57,6 +59,9 @@ void msi_failures_init(ms_bt_failures *failures);
 void msi_failures_release(ms_bt_failures *failures);
 void msi_failures_reset(ms_bt_failures *failures);
 uint32_t msi_failures_get(const ms_bt_failures *failures, uint32_t i, ms_bt_status *status_out);
+
+/* Frees reads that are spare: read.c. */
+void msi_client_free_reads(ms_bt_read *reads);
 
 /* Counts what must be over before the client is destroyed. */
 void msi_client_add_open(ms_bt_client *client);

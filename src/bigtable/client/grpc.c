@@ -5,6 +5,7 @@
 /* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/client/grpc.h"
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "bigtable/client/grpc_priv.h"
 #include "bigtable/wire/header.h"
@@ -152,6 +153,8 @@ ms_rc ms_bt_grpc_create(const ms_bt_grpc_options *options, ms_bt_transport **tra
     grpc->transport.class = &grpc_class;
     grpc->loop = options->loop;
     grpc->hints = options->hints;
+    ms_mutex_init(&grpc->mutex, MS_RANK_BT_GRPC);
+    ms_arena_init(&grpc->scratch, 0);
     grpc->ring.next = &grpc->ring;
     grpc->ring.prev = &grpc->ring;
     grpc->sweep_mail.deliver = deliver_sweep;
@@ -173,5 +176,8 @@ void ms_bt_grpc_destroy(ms_bt_transport *transport)
     }
     msi_grpc *grpc = (msi_grpc *)(void *)transport;
     ms_loop_call(grpc->loop, close_channels, grpc);
+    msi_op_free_spare(grpc);
+    ms_arena_release(&grpc->scratch);
+    ms_mutex_release(&grpc->mutex);
     ms_mem_free(grpc);
 }

@@ -42,37 +42,33 @@ static ms_bt_code table_message(msi_op *op, ms_str message, ms_bt_status *bt)
 
 static ms_bt_code create_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    return msi_unary_pack(&ms_wire_create_table_to_pb(call_of(op)->table, &arena)->base, &arena,
-                          message, bt);
+    ms_arena *arena = msi_op_scratch(op);
+    return msi_unary_pack(&ms_wire_create_table_to_pb(call_of(op)->table, arena)->base, message,
+                          bt);
 }
 
 static ms_bt_code get_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_get_table_request *out = ms_pb_new(&arena, get_table_request);
-    out->name = ms_wire_table_path(&arena, &call_of(op)->name);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_get_table_request *out = ms_pb_new(arena, get_table_request);
+    out->name = ms_wire_table_path(arena, &call_of(op)->name);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code drop_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_delete_table_request *out = ms_pb_new(&arena, delete_table_request);
-    out->name = ms_wire_table_path(&arena, &call_of(op)->name);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_delete_table_request *out = ms_pb_new(arena, delete_table_request);
+    out->name = ms_wire_table_path(arena, &call_of(op)->name);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code drop_rows_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_table_call *call = call_of(op);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_drop_row_range_request *out = ms_pb_new(&arena, drop_row_range_request);
-    out->name = ms_wire_table_path(&arena, &call->name);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_drop_row_range_request *out = ms_pb_new(arena, drop_row_range_request);
+    out->name = ms_wire_table_path(arena, &call->name);
     if (call->key.bytes > 0) {
         out->target_case =
             GOOGLE__BIGTABLE__ADMIN__V2__DROP_ROW_RANGE_REQUEST__TARGET_ROW_KEY_PREFIX;
@@ -82,7 +78,7 @@ static ms_bt_code drop_rows_request(msi_op *op, ms_buf *message, ms_bt_status *b
             GOOGLE__BIGTABLE__ADMIN__V2__DROP_ROW_RANGE_REQUEST__TARGET_DELETE_ALL_DATA_FROM_TABLE;
         out->delete_all_data_from_table = true;
     }
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 /* ModifyColumnFamilies. */
@@ -118,12 +114,11 @@ static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     const ms_bt_table_call *call = call_of(op);
     bool adds = call->call.kind == MS_BT_CALL_ADD_FAMILIES;
     size_t count = adds ? call->family_count : call->change_count;
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_modify_column_families_request *out = ms_pb_new(&arena, modify_column_families_request);
-    out->name = ms_wire_table_path(&arena, &call->name);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_modify_column_families_request *out = ms_pb_new(arena, modify_column_families_request);
+    out->name = ms_wire_table_path(arena, &call->name);
     out->modifications =
-        ms_arena_array(&arena, ms_pb_modify_column_families_request_modification *, count);
+        ms_arena_array(arena, ms_pb_modify_column_families_request_modification *, count);
     out->n_modifications = count;
     for (size_t i = 0; i < count; i++) {
         ms_bt_family_change change = {.kind = MS_BT_FAMILY_CREATE};
@@ -132,9 +127,9 @@ static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
         } else {
             change = call->changes[i];
         }
-        out->modifications[i] = make_modification(&change, &arena);
+        out->modifications[i] = make_modification(&change, arena);
     }
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 /* ListTables: page after page. */
@@ -142,13 +137,12 @@ static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 static ms_bt_code list_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_table_call *call = call_of(op);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_list_tables_request *out = ms_pb_new(&arena, list_tables_request);
-    out->parent = ms_wire_instance_path(&arena, call->name.project, call->name.instance);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_list_tables_request *out = ms_pb_new(arena, list_tables_request);
+    out->parent = ms_wire_instance_path(arena, call->name.project, call->name.instance);
     out->view = GOOGLE__BIGTABLE__ADMIN__V2__TABLE__VIEW__NAME_ONLY;
-    out->page_token = ms_wire_text(&arena, ((msi_unary *)(void *)op)->page_token);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    out->page_token = ms_wire_text(arena, ((msi_unary *)(void *)op)->page_token);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code list_message(msi_op *op, ms_str message, ms_bt_status *bt)
@@ -194,12 +188,11 @@ static ms_bt_code update_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
         return msi_unary_poll_request(op, message, bt);
     }
     const ms_bt_table_call *call = call_of(op);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_bt_table table = *call->table;
     table.name = call->name;
-    return msi_unary_pack(&ms_wire_update_table_to_pb(&table, call->update_mask, &arena)->base,
-                          &arena, message, bt);
+    return msi_unary_pack(&ms_wire_update_table_to_pb(&table, call->update_mask, arena)->base,
+                          message, bt);
 }
 
 static ms_bt_code update_message(msi_op *op, ms_str message, ms_bt_status *bt)
@@ -220,24 +213,21 @@ static ms_bt_code update_message(msi_op *op, ms_str message, ms_bt_status *bt)
 static ms_bt_code tablet_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_table_call *call = call_of(op);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_split_tablet_request *out = ms_pb_new(&arena, split_tablet_request);
-    out->name = ms_wire_table_path(&arena, &call->name);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_split_tablet_request *out = ms_pb_new(arena, split_tablet_request);
+    out->name = ms_wire_table_path(arena, &call->name);
     out->key = ms_wire_bytes(call->key);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code tablet_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_pb_collect_garbage_response *in =
-        ms_pb_unpack(collect_garbage_response, message, &ms_wire_response_limits, &arena, bt);
+        ms_pb_unpack(collect_garbage_response, message, &ms_wire_response_limits, arena, bt);
     if (in != NULL && in->count > 0) {
         call_of(op)->count = (uint64_t)in->count;
     }
-    ms_arena_release(&arena);
     return bt->code;
 }
 

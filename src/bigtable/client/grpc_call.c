@@ -14,6 +14,8 @@
 #include "bigtable/wire/row.h"
 #include "bigtable/wire/rpc_status.h"
 
+_Static_assert(sizeof(msi_unary) <= MSI_OP_BYTES, "fits into an operation");
+
 #define LIST_FIRST ((size_t)16)
 #define POLL_FIRST_NS INT64_C(50000000)
 #define POLL_MAX_NS (5 * MSI_SECOND_NS)
@@ -24,25 +26,22 @@ void msi_unary_finish(msi_op *op)
 {
     ms_bt_call *call = ((msi_unary *)(void *)op)->call;
     call->status = op->status;
-    msi_op_release(op);
-    ms_mem_free(op);
+    msi_op_destroy(op);
     ms_bt_call_finish(call);
 }
 
 msi_unary *msi_unary_create(msi_grpc *grpc, const msi_op_class *class_of, ms_bt_call *call)
 {
-    msi_unary *unary = ms_mem_calloc(1, sizeof(*unary));
-    msi_op_init(&unary->op, grpc, class_of, &call->is_canceled, call->timeout_ms);
+    msi_unary *unary = (msi_unary *)(void *)msi_op_create(grpc, class_of, call->timeout_ms);
+    unary->op.is_canceled = &call->is_canceled;
     unary->call = call;
     return unary;
 }
 
-ms_bt_code msi_unary_pack(const ProtobufCMessage *request, ms_arena *arena, ms_buf *message,
-                          ms_bt_status *bt)
+ms_bt_code msi_unary_pack(const ProtobufCMessage *request, ms_buf *message, ms_bt_status *bt)
 {
     ms_status st = {0};
     ms_rc rc = ms_wire_pack(request, message, &st);
-    ms_arena_release(arena);
     return rc == MS_OK ? MS_BT_OK : ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
 }
 
@@ -85,11 +84,10 @@ bool msi_unary_is_polling(const msi_op *op)
 
 ms_bt_code msi_unary_poll_request(const msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_get_operation_request *out = ms_pb_new(&arena, get_operation_request);
-    out->name = ms_wire_text(&arena, ((const msi_unary *)(const void *)op)->operation);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_get_operation_request *out = ms_pb_new(arena, get_operation_request);
+    out->name = ms_wire_text(arena, ((const msi_unary *)(const void *)op)->operation);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 ms_bt_code msi_unary_operation(msi_op *op, ms_str message, ms_arena *arena,
@@ -138,27 +136,24 @@ static ms_bt_call *call_of(msi_op *op)
 static ms_bt_code check_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_check_and_mutate *call = ms_bt_call_check_and_mutate(call_of(op));
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_check_and_mutate_row_request *out = ms_pb_new(&arena, check_and_mutate_row_request);
-    out->table_name = ms_wire_table_path(&arena, call->table);
-    out->app_profile_id = ms_wire_text(&arena, call->call.app_profile);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_check_and_mutate_row_request *out = ms_pb_new(arena, check_and_mutate_row_request);
+    out->table_name = ms_wire_table_path(arena, call->table);
+    out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
     out->row_key = ms_wire_bytes(call->row_key);
-    out->predicate_filter = ms_wire_filter_to_pb(call->predicate, &arena);
-    out->true_mutations = ms_wire_mutations_to_pb(call->if_true, &arena, &out->n_true_mutations);
-    out->false_mutations = ms_wire_mutations_to_pb(call->if_false, &arena, &out->n_false_mutations);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    out->predicate_filter = ms_wire_filter_to_pb(call->predicate, arena);
+    out->true_mutations = ms_wire_mutations_to_pb(call->if_true, arena, &out->n_true_mutations);
+    out->false_mutations = ms_wire_mutations_to_pb(call->if_false, arena, &out->n_false_mutations);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code check_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     ms_bt_check_and_mutate *call = ms_bt_call_check_and_mutate(call_of(op));
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_pb_check_and_mutate_row_response *in =
-        ms_pb_unpack(check_and_mutate_row_response, message, &ms_wire_response_limits, &arena, bt);
+        ms_pb_unpack(check_and_mutate_row_response, message, &ms_wire_response_limits, arena, bt);
     call->predicate_matched = in != NULL && in->predicate_matched;
-    ms_arena_release(&arena);
     return bt->code;
 }
 
@@ -182,29 +177,26 @@ void msi_grpc_check_and_mutate(msi_grpc *grpc, ms_bt_call *call)
 static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_read_modify_write *call = ms_bt_call_read_modify_write(call_of(op));
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_read_modify_write_row_request *out = ms_pb_new(&arena, read_modify_write_row_request);
-    out->table_name = ms_wire_table_path(&arena, call->table);
-    out->app_profile_id = ms_wire_text(&arena, call->call.app_profile);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_read_modify_write_row_request *out = ms_pb_new(arena, read_modify_write_row_request);
+    out->table_name = ms_wire_table_path(arena, call->table);
+    out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
     out->row_key = ms_wire_bytes(call->row_key);
-    out->rules = ms_wire_rules_to_pb(call->rules, call->rule_count, &arena);
+    out->rules = ms_wire_rules_to_pb(call->rules, call->rule_count, arena);
     out->n_rules = call->rule_count;
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code modify_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     ms_bt_read_modify_write *call = ms_bt_call_read_modify_write(call_of(op));
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_pb_read_modify_write_row_response *in =
-        ms_pb_unpack(read_modify_write_row_response, message, &ms_wire_response_limits, &arena, bt);
+        ms_pb_unpack(read_modify_write_row_response, message, &ms_wire_response_limits, arena, bt);
     if (in != NULL && in->row != NULL) {
         ms_bt_page_reset(&call->row, 0);
         (void)ms_wire_row_from_pb(in->row, &call->row, &call->answer, bt);
     }
-    ms_arena_release(&arena);
     return bt->code;
 }
 
@@ -228,12 +220,11 @@ void msi_grpc_read_modify_write(msi_grpc *grpc, ms_bt_call *call)
 static ms_bt_code ping_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_ping *call = ms_bt_call_ping(call_of(op));
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_ping_and_warm_request *out = ms_pb_new(&arena, ping_and_warm_request);
-    out->name = ms_wire_instance_path(&arena, call->instance->project, call->instance->instance);
-    out->app_profile_id = ms_wire_text(&arena, call->call.app_profile);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_ping_and_warm_request *out = ms_pb_new(arena, ping_and_warm_request);
+    out->name = ms_wire_instance_path(arena, call->instance->project, call->instance->instance);
+    out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static const msi_op_class ping = {
@@ -263,25 +254,23 @@ static ms_bt_code sample_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     ms_bt_sample_row_keys *call = ms_bt_call_sample_row_keys(call_of(op));
     /* What an attempt that broke off has brought is asked for again. */
     call->sample_count = 0;
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_sample_row_keys_request *out = ms_pb_new(&arena, sample_row_keys_request);
-    out->table_name = ms_wire_table_path(&arena, call->table);
-    out->app_profile_id = ms_wire_text(&arena, call->call.app_profile);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_sample_row_keys_request *out = ms_pb_new(arena, sample_row_keys_request);
+    out->table_name = ms_wire_table_path(arena, call->table);
+    out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
     if (call->range.start.kind != MS_BT_BOUND_NONE || call->range.end.kind != MS_BT_BOUND_NONE) {
-        out->row_range = ms_wire_range_to_pb(&call->range, &arena);
+        out->row_range = ms_wire_range_to_pb(&call->range, arena);
     }
-    return msi_unary_pack(&out->base, &arena, message, bt);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code sample_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     msi_unary *unary = (msi_unary *)(void *)op;
     ms_bt_sample_row_keys *call = ms_bt_call_sample_row_keys(unary->call);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_pb_sample_row_keys_response *in =
-        ms_pb_unpack(sample_row_keys_response, message, &ms_wire_response_limits, &arena, bt);
+        ms_pb_unpack(sample_row_keys_response, message, &ms_wire_response_limits, arena, bt);
     if (in != NULL) {
         ms_bt_row_key_sample *samples =
             msi_unary_list(unary, call->sample_count, sizeof(*samples), &call->answer);
@@ -289,7 +278,6 @@ static ms_bt_code sample_message(msi_op *op, ms_str message, ms_bt_status *bt)
             ms_arena_copy_str(&call->answer, ms_wire_bytes_view(in->row_key)), in->offset_bytes};
         call->samples = samples;
     }
-    ms_arena_release(&arena);
     return bt->code;
 }
 
@@ -317,24 +305,22 @@ static ms_bt_code partitions_request(msi_op *op, ms_buf *message, ms_bt_status *
 {
     ms_bt_partitions *call = ms_bt_call_partitions(call_of(op));
     call->partition_count = 0;
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_pb_generate_initial_change_stream_partitions_request *out =
-        ms_pb_new(&arena, generate_initial_change_stream_partitions_request);
-    out->table_name = ms_wire_table_path(&arena, call->table);
-    out->app_profile_id = ms_wire_text(&arena, call->call.app_profile);
-    return msi_unary_pack(&out->base, &arena, message, bt);
+        ms_pb_new(arena, generate_initial_change_stream_partitions_request);
+    out->table_name = ms_wire_table_path(arena, call->table);
+    out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
+    return msi_unary_pack(&out->base, message, bt);
 }
 
 static ms_bt_code partitions_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     msi_unary *unary = (msi_unary *)(void *)op;
     ms_bt_partitions *call = ms_bt_call_partitions(unary->call);
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_pb_generate_initial_change_stream_partitions_response *in =
         ms_pb_unpack(generate_initial_change_stream_partitions_response, message,
-                     &ms_wire_response_limits, &arena, bt);
+                     &ms_wire_response_limits, arena, bt);
     ms_bt_range partition;
     if (in != NULL && ms_wire_partition_from_pb(in->partition, &partition, bt) == MS_BT_OK) {
         partition.start.key = ms_arena_copy_str(&call->answer, partition.start.key);
@@ -344,7 +330,6 @@ static ms_bt_code partitions_message(msi_op *op, ms_str message, ms_bt_status *b
         list[call->partition_count++] = partition;
         call->partitions = list;
     }
-    ms_arena_release(&arena);
     return bt->code;
 }
 

@@ -40,9 +40,8 @@ msi_unary *msi_unary_create(msi_grpc *grpc, const msi_op_class *class_of, ms_bt_
 /* The finish of all such classes. */
 void msi_unary_finish(msi_op *op);
 
-/* Packs a request and releases the arena it was made in. */
-ms_bt_code msi_unary_pack(const ProtobufCMessage *request, ms_arena *arena, ms_buf *message,
-                          ms_bt_status *bt);
+/* Packs a request. */
+ms_bt_code msi_unary_pack(const ProtobufCMessage *request, ms_buf *message, ms_bt_status *bt);
 
 /* The message of an answer that says nothing. */
 ms_bt_code msi_unary_ignore(msi_op *op, ms_str message, ms_bt_status *bt);

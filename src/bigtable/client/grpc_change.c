@@ -26,6 +26,8 @@ typedef struct change_read {
     bool is_closed; /* a CLOSE was read */
 } change_read;
 
+_Static_assert(sizeof(change_read) <= MSI_OP_BYTES, "fits into an operation");
+
 static void fill_request(const change_read *changes, ms_pb_read_change_stream_request *out,
                          ms_arena *arena)
 {
@@ -59,16 +61,14 @@ static void fill_request(const change_read *changes, ms_pb_read_change_stream_re
 static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     change_read *changes = (change_read *)(void *)op;
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_read_change_stream_request *out = ms_pb_new(&arena, read_change_stream_request);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_read_change_stream_request *out = ms_pb_new(arena, read_change_stream_request);
     char path[MS_BT_TABLE_PATH_BYTES];
     ms_bt_table_name_path(&changes->options.table, path);
     out->table_name = path;
-    fill_request(changes, out, &arena);
+    fill_request(changes, out, arena);
     ms_status st = {0};
     ms_rc rc = ms_pb_pack(out, message, &st);
-    ms_arena_release(&arena);
     if (rc != MS_OK) {
         return ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
     }
@@ -127,15 +127,13 @@ static ms_bt_code take(msi_bt_stream *stream, ms_str message, size_t *at, ms_bt_
     change_read *changes = (change_read *)(void *)stream;
     ms_bt_change_page *page = changes->attempt->page;
     *at = message.bytes;
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(&stream->op);
     ms_pb_read_change_stream_response *response =
-        ms_pb_unpack(read_change_stream_response, message, &ms_wire_response_limits, &arena, bt);
+        ms_pb_unpack(read_change_stream_response, message, &ms_wire_response_limits, arena, bt);
     uint32_t count = page->change_count;
     if (response != NULL) {
         (void)ms_wire_change_merger_read(&changes->merger, response, page, bt);
     }
-    ms_arena_release(&arena);
     if (ms_bt_status_is_ok(bt) && page->change_count > count) {
         (void)note_change(changes, &page->changes[page->change_count - 1], bt);
     }
@@ -174,8 +172,7 @@ static void destroy(msi_bt_stream *stream)
     change_read *changes = (change_read *)(void *)stream;
     ms_wire_change_merger_release(&changes->merger);
     ms_buf_release(&changes->token);
-    msi_bt_stream_release(stream);
-    ms_mem_free(changes);
+    msi_bt_stream_destroy(stream);
 }
 
 static const msi_bt_stream_class changes_stream = {
@@ -191,10 +188,8 @@ static const msi_bt_stream_class changes_stream = {
 
 void msi_grpc_change_open(ms_bt_transport *transport, ms_bt_change_attempt *attempt)
 {
-    change_read *opened = ms_mem_calloc(1, sizeof(*opened));
-    msi_op *op = &opened->stream.op;
-    msi_op_init(op, (msi_grpc *)(void *)transport, &read_change_stream, &opened->stream.is_canceled,
-                0);
+    msi_op *op = msi_op_create((msi_grpc *)(void *)transport, &read_change_stream, 0);
+    change_read *opened = (change_read *)(void *)op;
     msi_client_copy_change_options(&op->arena, attempt->options, &opened->options);
     if (opened->options.start_micros == 0) {
         /* All attempts mean the same moment. */

@@ -18,21 +18,97 @@
 #define VERSION_HEADER "x-millstream-version"
 #define PAIRS_MAX (3u + MSI_COOKIES_MAX)
 
-/* Preparation. */
+/* What is kept of operations that are over: as many as are likely to be under way at a time, each
+ * with what small ones need. */
+#define SPARE_OPS_MAX 64u
+#define SPARE_BYTES ((size_t)8 << 10)
+#define SCRATCH_BYTES ((size_t)64 << 10)
 
-void msi_op_init(msi_op *op, msi_grpc *grpc, const msi_op_class *class_of,
-                 _Atomic bool *is_canceled, int64_t timeout_ms)
+/* Life. */
+
+static msi_op *allocate(msi_grpc *grpc)
 {
-    memset(op, 0, sizeof(*op));
-    op->class_of = class_of;
-    op->path = class_of->path;
+    msi_op *op = ms_mem_calloc(1, MSI_OP_BYTES);
     op->grpc = grpc;
-    op->is_canceled = is_canceled;
-    op->timeout_ms = timeout_ms;
     ms_arena_init(&op->arena, 0);
     ms_buf_init(&op->request, MS_GRPC_MESSAGE_BYTES_DEFAULT);
     ms_buf_init(&op->cookie_bytes, MSI_COOKIES_MAX * MSI_COOKIE_BYTES_MAX);
+    return op;
 }
+
+msi_op *msi_op_create(msi_grpc *grpc, const msi_op_class *class_of, int64_t timeout_ms)
+{
+    ms_mutex_lock(&grpc->mutex);
+    msi_op *op = grpc->spare;
+    if (op != NULL) {
+        grpc->spare = op->next;
+        grpc->spare_count--;
+    }
+    ms_mutex_unlock(&grpc->mutex);
+    op = op != NULL ? op : allocate(grpc);
+    op->class_of = class_of;
+    op->path = class_of->path;
+    op->timeout_ms = timeout_ms;
+    return op;
+}
+
+static void free_op(msi_op *op)
+{
+    ms_buf_release(&op->request);
+    ms_buf_release(&op->cookie_bytes);
+    ms_arena_release(&op->arena);
+    ms_mem_free(op);
+}
+
+static void empty_arena(ms_arena *arena, size_t bytes_max)
+{
+    if (ms_arena_used_bytes(arena) > bytes_max) {
+        ms_arena_release(arena);
+    } else {
+        ms_arena_reset(arena);
+    }
+}
+
+void msi_op_destroy(msi_op *op)
+{
+    msi_grpc *grpc = op->grpc;
+    empty_arena(&op->arena, SPARE_BYTES);
+    if (op->request.capacity_bytes > SPARE_BYTES) {
+        ms_buf_release(&op->request);
+    }
+    ms_buf_reset(&op->request);
+    ms_buf_reset(&op->cookie_bytes);
+    memset(&op->class_of, 0, MSI_OP_BYTES - offsetof(msi_op, class_of));
+    ms_mutex_lock(&grpc->mutex);
+    bool is_kept = grpc->spare_count < SPARE_OPS_MAX;
+    if (is_kept) {
+        op->next = grpc->spare;
+        grpc->spare = op;
+        grpc->spare_count++;
+    }
+    ms_mutex_unlock(&grpc->mutex);
+    if (!is_kept) {
+        free_op(op);
+    }
+}
+
+void msi_op_free_spare(msi_grpc *grpc)
+{
+    while (grpc->spare != NULL) {
+        msi_op *op = grpc->spare;
+        grpc->spare = op->next;
+        free_op(op);
+    }
+}
+
+ms_arena *msi_op_scratch(const msi_op *op)
+{
+    ms_arena *scratch = &op->grpc->scratch;
+    empty_arena(scratch, SCRATCH_BYTES);
+    return scratch;
+}
+
+/* Preparation. */
 
 /* A value of a query string: everything but letters, digits and -_.~ as %XX. */
 static char *put_escaped(char *to, ms_str text)
@@ -77,13 +153,6 @@ void msi_op_set_table(msi_op *op, const ms_bt_table_name *table, ms_str app_prof
     size_t bytes = ms_bt_table_name_path(table, path);
     msi_op_set_params(op, op->class_of->is_admin ? "name" : "table_name", (ms_str){path, bytes},
                       app_profile);
-}
-
-void msi_op_release(msi_op *op)
-{
-    ms_buf_release(&op->request);
-    ms_buf_release(&op->cookie_bytes);
-    ms_arena_release(&op->arena);
 }
 
 /* Cookies. */

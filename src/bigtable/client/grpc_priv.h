@@ -2,7 +2,8 @@
 /*
  * What the files of the gRPC transport share. Who owns what:
  *
- *     any thread      pushes mails: an operation to start, a sweep for those canceled
+ *     any thread      pushes mails: an operation to start, a sweep for those canceled; takes and
+ *                     returns spare operations (mutex)
  *     the loop        everything else: the channels, the operations, their attempts and timers
  *
  * An operation is one call or read of the client with all its attempts on the network. It knows how
@@ -17,6 +18,7 @@
 #include "bigtable/client/transport.h"
 #include "bigtable/wire/header.h"
 #include "net/grpc_client.h"
+#include "os/thread.h"
 
 /* Routing cookies of one operation that are kept; more are ignored. */
 #define MSI_COOKIES_MAX 8u
@@ -51,19 +53,28 @@ typedef struct msi_op_class {
     void (*finish)(msi_op *op);
 } msi_op_class;
 
-/* The part of an operation that all have. The class's struct begins with it. */
-struct msi_op {
-    const msi_op_class *class_of;
-    msi_grpc *grpc;
-    ms_mail start_mail;
-    msi_op *next; /* ring of the transport's operations; loop */
-    msi_op *prev;
-    _Atomic bool *is_canceled; /* of the call or read */
+/*
+ * The part of an operation that all have. The class's struct begins with it, and is no larger than
+ * MSI_OP_BYTES, because operations that are over leave their memory to those that come: they begin
+ * on one thread and end on another, which an allocator pays for dearly.
+ */
+#define MSI_OP_BYTES ((size_t)2560)
 
-    ms_arena arena;     /* params, cookies' room */
-    ms_str params;      /* x-goog-request-params */
-    const char *path;   /* in place of the class's where set */
-    int64_t timeout_ms; /* the caller's wish */
+struct msi_op {
+    msi_grpc *grpc;
+    msi_op *next;        /* ring of the transport's operations, on the loop; its spare ones */
+    ms_arena arena;      /* params */
+    ms_buf request;      /* of the attempt under way */
+    ms_buf cookie_bytes; /* of the cookies, one behind the other */
+
+    /* Zero in a new one, from here on to the end of the class's struct. */
+    const msi_op_class *class_of;
+    msi_op *prev;
+    ms_mail start_mail;
+    _Atomic bool *is_canceled; /* of the call or read */
+    ms_str params;             /* x-goog-request-params */
+    const char *path;          /* in place of the class's where set */
+    int64_t timeout_ms;        /* the caller's wish */
 
     msi_retry retry;
     ms_loop_timer timer;
@@ -74,10 +85,8 @@ struct msi_op {
     int64_t pause_ns;       /* before the next step */
     bool is_ended;          /* by the class, while the attempt is still being canceled */
     bool is_hopeless;       /* the last attempt found an obstacle that stays */
-    ms_buf request;         /* of the attempt under way */
     uint32_t cookie_count;
-    ms_grpc_pair cookies[MSI_COOKIES_MAX]; /* in cookie_bytes, one behind the other */
-    ms_buf cookie_bytes;
+    ms_grpc_pair cookies[MSI_COOKIES_MAX];
 };
 
 struct msi_grpc {
@@ -87,23 +96,34 @@ struct msi_grpc {
     ms_grpc_channel *admin_channel; /* may be the same */
     ms_str features;                /* of the header */
     char features_text[MS_WIRE_FEATURES_TEXT_BYTES];
-    msi_op ring; /* head of the operations; loop */
+    msi_op ring;      /* head of the operations; loop */
+    ms_arena scratch; /* of one request or message; loop */
     ms_mail sweep_mail;
     _Atomic bool is_sweeping;
     _Atomic bool is_millstream;
     ms_bt_grpc_hints hints;
+    ms_mutex mutex; /* guards the two below */
+    msi_op *spare;  /* operations that are over, for those that come */
+    uint32_t spare_count;
 };
 
 /* grpc_op.c */
 
-/* Prepares an operation that is not started yet. is_canceled is the caller's wish. */
-void msi_op_init(msi_op *op, msi_grpc *grpc, const msi_op_class *class_of,
-                 _Atomic bool *is_canceled, int64_t timeout_ms);
+/* An operation that is not started yet, of MSI_OP_BYTES. The caller sets is_canceled, which is
+ * where it will say that it wants the end. Thread: any. */
+msi_op *msi_op_create(msi_grpc *grpc, const msi_op_class *class_of, int64_t timeout_ms);
+
+/* Of one that is over. Thread: any. */
+void msi_op_destroy(msi_op *op);
+void msi_op_free_spare(msi_grpc *grpc);
+
+/* The arena for what is forgotten when the request is packed or the message read: it is reset by
+ * each call of this. Thread: loop. */
+ms_arena *msi_op_scratch(const msi_op *op);
 
 /* What the call is routed by: key ("table_name") and name, and the app profile of data calls. */
 void msi_op_set_params(msi_op *op, const char *key, ms_str name, ms_str app_profile);
 void msi_op_set_table(msi_op *op, const ms_bt_table_name *table, ms_str app_profile);
-void msi_op_release(msi_op *op);
 
 /* Starts it through a mail to the loop, resp. at once on the loop. */
 void msi_op_start(msi_op *op);

@@ -22,6 +22,8 @@ typedef struct rows_read {
     ms_buf last_before; /* the last key when this attempt began; empty: none */
 } rows_read;
 
+_Static_assert(sizeof(rows_read) <= MSI_OP_BYTES, "fits into an operation");
+
 /* What is left to ask for. */
 
 /* The part of a range that is not done yet. */
@@ -103,17 +105,16 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     rows_read *rows = (rows_read *)(void *)op;
     const ms_bt_read_options *options = &rows->options;
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
-    ms_pb_read_rows_request *out = ms_pb_new(&arena, read_rows_request);
+    ms_arena *arena = msi_op_scratch(op);
+    ms_pb_read_rows_request *out = ms_pb_new(arena, read_rows_request);
     ms_bt_row_set left;
-    (void)rows_left(rows, &arena, &left);
+    (void)rows_left(rows, arena, &left);
     char path[MS_BT_TABLE_PATH_BYTES];
     ms_bt_table_name_path(&options->table, path);
     out->table_name = path;
-    out->app_profile_id = ms_wire_text(&arena, options->app_profile);
-    out->rows = ms_wire_row_set_to_pb(&left, &arena);
-    out->filter = ms_wire_filter_to_pb(options->filter, &arena);
+    out->app_profile_id = ms_wire_text(arena, options->app_profile);
+    out->rows = ms_wire_row_set_to_pb(&left, arena);
+    out->filter = ms_wire_filter_to_pb(options->filter, arena);
     out->rows_limit =
         options->rows_limit > 0 ? options->rows_limit - (int64_t)rows->merger.rows : 0;
     out->reversed = options->is_reversed;
@@ -123,7 +124,6 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     }
     ms_status st = {0};
     ms_rc rc = ms_pb_pack(out, message, &st);
-    ms_arena_release(&arena);
     if (rc != MS_OK) {
         return ms_bt_status_from(bt, MS_BT_RESOURCE_EXHAUSTED, &st);
     }
@@ -144,11 +144,9 @@ static msi_op_next end(msi_op *op)
     if (has_come_further(rows)) {
         msi_retry_progress(&op->retry);
     }
-    ms_arena arena;
-    ms_arena_init(&arena, 0);
+    ms_arena *arena = msi_op_scratch(op);
     ms_bt_row_set left;
-    bool is_done = is_limit_reached(rows) || !rows_left(rows, &arena, &left);
-    ms_arena_release(&arena);
+    bool is_done = is_limit_reached(rows) || !rows_left(rows, arena, &left);
     if (!is_done || op->is_ended) {
         return MSI_OP_AGAIN;
     }
@@ -229,8 +227,7 @@ static void destroy(msi_bt_stream *stream)
     rows_read *rows = (rows_read *)(void *)stream;
     ms_wire_rows_merger_release(&rows->merger);
     ms_buf_release(&rows->last_before);
-    msi_bt_stream_release(stream);
-    ms_mem_free(rows);
+    msi_bt_stream_destroy(stream);
 }
 
 static const msi_bt_stream_class rows_stream = {
@@ -247,10 +244,9 @@ static const msi_bt_stream_class rows_stream = {
 
 void msi_grpc_read_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
-    rows_read *opened = ms_mem_calloc(1, sizeof(*opened));
-    msi_op *op = &opened->stream.op;
-    msi_op_init(op, (msi_grpc *)(void *)transport, &read_rows, &opened->stream.is_canceled,
-                attempt->options->timeout_ms);
+    msi_op *op =
+        msi_op_create((msi_grpc *)(void *)transport, &read_rows, attempt->options->timeout_ms);
+    rows_read *opened = (rows_read *)(void *)op;
     msi_client_copy_read_options(&op->arena, attempt->options, &opened->options);
     msi_op_set_table(op, &opened->options.table, opened->options.app_profile);
     msi_bt_stream_init(&opened->stream, &rows_stream);

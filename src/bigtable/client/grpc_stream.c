@@ -14,13 +14,14 @@
 void msi_bt_stream_init(msi_bt_stream *stream, const msi_bt_stream_class *class_of)
 {
     stream->class_of = class_of;
+    stream->op.is_canceled = &stream->is_canceled;
     ms_buf_init(&stream->backlog, BACKLOG_BYTES_MAX);
 }
 
-void msi_bt_stream_release(msi_bt_stream *stream)
+void msi_bt_stream_destroy(msi_bt_stream *stream)
 {
     ms_buf_release(&stream->backlog);
-    msi_op_release(&stream->op);
+    msi_op_destroy(&stream->op);
 }
 
 static void forget_backlog(msi_bt_stream *stream)

@@ -58,9 +58,9 @@ struct msi_bt_stream {
     bool is_paused;
 };
 
-/* Prepares the common part behind msi_op_init. */
+/* Prepares the common part behind msi_op_create; frees the whole. */
 void msi_bt_stream_init(msi_bt_stream *stream, const msi_bt_stream_class *class_of);
-void msi_bt_stream_release(msi_bt_stream *stream);
+void msi_bt_stream_destroy(msi_bt_stream *stream);
 
 /* From the consumer's thread. */
 void msi_bt_stream_fill(msi_bt_stream *stream);

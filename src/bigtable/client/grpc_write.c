@@ -30,6 +30,8 @@ typedef struct write_op {
     bool was_answered;  /* an entry had an answer of its own */
 } write_op;
 
+_Static_assert(sizeof(write_op) <= MSI_OP_BYTES, "fits into an operation");
+
 /* Which entries must not be done twice: those that let the server choose a time, and those that
  * add to what is there. */
 static void find_once(write_op *write)
@@ -176,8 +178,7 @@ static void finish(msi_op *op)
     hand_over(write);
     ms_mem_free(write->entries);
     ms_mem_free(write->sent);
-    msi_op_release(op);
-    ms_mem_free(write);
+    msi_op_destroy(op);
     ms_bt_call_finish(call);
 }
 
@@ -203,9 +204,9 @@ void msi_grpc_mutate_rows(msi_grpc *grpc, ms_bt_call *base)
 {
     ms_bt_mutate_rows *call = ms_bt_call_mutate_rows(base);
     uint32_t count = ms_bt_mutation_batch_entries(call->batch);
-    write_op *write = ms_mem_calloc(1, sizeof(*write));
-    msi_op_init(&write->op, grpc, call->is_single ? &mutate_row : &mutate_rows, &base->is_canceled,
-                base->timeout_ms);
+    write_op *write = (write_op *)(void *)msi_op_create(
+        grpc, call->is_single ? &mutate_row : &mutate_rows, base->timeout_ms);
+    write->op.is_canceled = &base->is_canceled;
     msi_op_set_table(&write->op, call->table, base->app_profile);
     write->call = call;
     write->entries = ms_mem_calloc(count > 0 ? count : 1, sizeof(*write->entries));

@@ -18,6 +18,9 @@
 /* An iterator that is open longer keeps memory and files of the store from being freed. */
 #define TURN_BYTES ((uint64_t)64 << 20)
 #define TURN_NS INT64_C(1000000000)
+/* What is kept of scans that are closed: as many as are likely to be open at a time. */
+#define SPARE_SCANS_MAX 64u
+#define SPARE_ARENA_BYTES ((size_t)16 << 10)
 /* Rows between two looks at the clock, which costs as much as a cell; less one. */
 #define CLOCK_MASK 63u
 
@@ -26,14 +29,18 @@ typedef struct key_range {
     ms_str end;   /* exclusive */
 } key_range;
 
-typedef struct msi_scan {
-    ms_iojob job;
+struct msi_scan {
     ms_bt_store *store;
+    msi_scan *next; /* of the store's spare ones */
+    ms_arena arena;
+    char *position; /* MSI_KEY_BYTES_MAX */
+    msi_row_reader reader;
+    /* Zero in a spare one, from here on. */
+    ms_iojob job;
     ms_bt_attempt *attempt;
     _Atomic bool is_canceled;
     bool is_open;
     bool is_reversed;
-    ms_arena arena;
     msi_schema *schema;
     const msi_table *table;
     const ms_bt_filter_program *program;
@@ -42,10 +49,8 @@ typedef struct msi_scan {
     size_t range_count;
     size_t range_index; /* the range that the position is in */
     uint64_t rows_left;
-    msi_row_reader reader;
-    char *position; /* MSI_KEY_BYTES_MAX */
     size_t position_bytes;
-} msi_scan;
+};
 
 /* One turn of a scan. */
 typedef struct turn {
@@ -379,13 +384,44 @@ static void run_job(ms_iojob *job)
 
 /* The transport's part. */
 
-void msi_scan_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
+static msi_scan *create_scan(ms_bt_store *store)
 {
     msi_scan *scan = ms_mem_calloc(1, sizeof(*scan));
-    scan->store = (ms_bt_store *)(void *)transport;
-    scan->attempt = attempt;
+    scan->store = store;
     ms_arena_init(&scan->arena, 0);
     scan->position = ms_mem_alloc(MSI_KEY_BYTES_MAX);
+    return scan;
+}
+
+static void free_scan(msi_scan *scan)
+{
+    msi_row_reader_release(&scan->reader);
+    ms_arena_release(&scan->arena);
+    ms_mem_free(scan->position);
+    ms_mem_free(scan);
+}
+
+void msi_scan_free_spare(ms_bt_store *store)
+{
+    while (store->spare_scans != NULL) {
+        msi_scan *scan = store->spare_scans;
+        store->spare_scans = scan->next;
+        free_scan(scan);
+    }
+}
+
+void msi_scan_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
+{
+    ms_bt_store *store = (ms_bt_store *)(void *)transport;
+    ms_mutex_lock(&store->scans_mutex);
+    msi_scan *scan = store->spare_scans;
+    if (scan != NULL) {
+        store->spare_scans = scan->next;
+        store->spare_scan_count--;
+    }
+    ms_mutex_unlock(&store->scans_mutex);
+    scan = scan != NULL ? scan : create_scan(store);
+    scan->attempt = attempt;
     attempt->transport_data = scan;
 }
 
@@ -409,13 +445,33 @@ void msi_scan_cancel(ms_bt_transport *transport, ms_bt_attempt *attempt)
     atomic_store_explicit(&scan->is_canceled, true, memory_order_relaxed);
 }
 
+/* Leaves of a scan that is over what the next one uses. */
+static void clear_scan(msi_scan *scan)
+{
+    msi_schema_drop(scan->schema);
+    msi_row_reader_clear(&scan->reader);
+    if (ms_arena_used_bytes(&scan->arena) > SPARE_ARENA_BYTES) {
+        ms_arena_release(&scan->arena);
+    } else {
+        ms_arena_reset(&scan->arena);
+    }
+    memset(&scan->job, 0, sizeof(*scan) - offsetof(msi_scan, job));
+}
+
 void msi_scan_close(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
-    (void)transport;
+    ms_bt_store *store = (ms_bt_store *)(void *)transport;
     msi_scan *scan = attempt->transport_data;
-    msi_schema_drop(scan->schema);
-    msi_row_reader_release(&scan->reader);
-    ms_arena_release(&scan->arena);
-    ms_mem_free(scan->position);
-    ms_mem_free(scan);
+    clear_scan(scan);
+    ms_mutex_lock(&store->scans_mutex);
+    bool is_kept = store->spare_scan_count < SPARE_SCANS_MAX;
+    if (is_kept) {
+        scan->next = store->spare_scans;
+        store->spare_scans = scan;
+        store->spare_scan_count++;
+    }
+    ms_mutex_unlock(&store->scans_mutex);
+    if (!is_kept) {
+        free_scan(scan);
+    }
 }

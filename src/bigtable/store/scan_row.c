@@ -30,19 +30,25 @@ static msi_read_mode mode_of(const msi_row_reader *reader)
     return needs_row ? MSI_READ_ROWS : MSI_READ_CELLS;
 }
 
+static void need_buffer(char **buffer, size_t bytes)
+{
+    *buffer = *buffer != NULL ? *buffer : ms_mem_alloc(bytes);
+}
+
 ms_rc msi_row_reader_init(msi_row_reader *reader, uint64_t seed, ms_status *st)
 {
     reader->sorts_rows = !reader->table->ids_ascend;
     reader->mode = mode_of(reader);
-    reader->last = ms_mem_alloc(MSI_KEY_BYTES_MAX);
+    need_buffer(&reader->last, MSI_KEY_BYTES_MAX);
     if (reader->mode == MSI_READ_ALL || reader->mode == MSI_READ_STAGES) {
         return MS_OK;
     }
     MS_TRY(ms_bt_filter_run_init(&reader->run, reader->program, seed, st));
     reader->run.is_canceled = reader->is_canceled;
-    reader->key = ms_mem_alloc(2u * MS_BT_LIMIT_ROW_KEY_BYTES);
-    if (reader->mode == MSI_READ_CELLS && reader->program->tests_qualifiers) {
-        reader->qualifier = ms_mem_alloc(2u * MS_BT_LIMIT_QUALIFIER_BYTES);
+    need_buffer(&reader->key, 2u * MS_BT_LIMIT_ROW_KEY_BYTES);
+    reader->tests_qualifiers = reader->mode == MSI_READ_CELLS && reader->program->tests_qualifiers;
+    if (reader->tests_qualifiers) {
+        need_buffer(&reader->qualifier, 2u * MS_BT_LIMIT_QUALIFIER_BYTES);
     }
     return MS_OK;
 }
@@ -53,6 +59,13 @@ void msi_row_reader_release(msi_row_reader *reader)
     ms_mem_free(reader->last);
     ms_mem_free(reader->key);
     ms_mem_free(reader->qualifier);
+}
+
+void msi_row_reader_clear(msi_row_reader *reader)
+{
+    ms_bt_filter_run_release(&reader->run);
+    *reader =
+        (msi_row_reader){.last = reader->last, .key = reader->key, .qualifier = reader->qualifier};
 }
 
 /* Moving. */
@@ -166,7 +179,7 @@ static ms_rc begin_column(msi_row_reader *r, ms_status *st)
     }
     if (r->mode == MSI_READ_CELLS && r->family != UINT32_MAX) {
         ms_str qualifier = {NULL, 0};
-        if (r->qualifier != NULL) {
+        if (r->tests_qualifiers) {
             qualifier =
                 ms_str_make(r->qualifier, msi_key_unescape(r->qualifier, escaped_qualifier(r)));
         }

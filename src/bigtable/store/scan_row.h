@@ -56,8 +56,9 @@ typedef struct msi_row_reader {
     msi_read_mode mode;
     bool sorts_rows; /* names of families and their incarnations are in other orders */
     ms_bt_filter_run run;
-    char *key;           /* of the row, for the filter */
-    char *qualifier;     /* of the column, when the filter looks at it */
+    char *key;       /* of the row, for the filter */
+    char *qualifier; /* of the column, when the filter looks at it */
+    bool tests_qualifiers;
     size_t column_bytes; /* of the key before, without its time; 0: none in this row */
     uint32_t family_id;  /* of the column before */
     uint32_t family;     /* its index; UINT32_MAX: none that the catalog knows */
@@ -70,6 +71,9 @@ ms_rc msi_row_reader_init(msi_row_reader *reader, uint64_t seed, ms_status *st) 
 
 /* Takes one that was never initialized, if it is zero. */
 void msi_row_reader_release(msi_row_reader *reader);
+
+/* As release, but for the buffers, which another init uses again: all else is zero then. */
+void msi_row_reader_clear(msi_row_reader *reader);
 
 /*
  * Reads the row of the entry and adds it to the page if the filter leaves anything of it; then the

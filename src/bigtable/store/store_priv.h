@@ -2,7 +2,8 @@
 /*
  * What the files of the store share. Who owns what:
  *
- *     any thread     pushes calls into the queue (queue_mutex), looks at the catalog (schema_mutex)
+ *     any thread     pushes calls into the queue (queue_mutex), looks at the catalog
+ *                    (schema_mutex), opens and closes scans (scans_mutex)
  *     the leader     the one turn of the commit queue that runs at a time: all of msi_commit, the
  *                    key-value batch, the clock; only it writes
  *     a scan's turn  its own msi_scan
@@ -94,6 +95,7 @@ typedef struct msi_commit {
 /* Fills of change reads that are under way, and what maintenance sleeps on. */
 typedef struct msi_change_read msi_change_read;
 typedef struct msi_maintenance msi_maintenance;
+typedef struct msi_scan msi_scan;
 typedef struct msi_waiting {
     ms_mutex mutex; /* guards all */
     ms_cond changed;
@@ -109,6 +111,10 @@ struct ms_bt_store {
 
     ms_mutex schema_mutex;
     msi_schema *schema; /* guarded by it */
+
+    ms_mutex scans_mutex;  /* guards the two below */
+    msi_scan *spare_scans; /* closed, with their memory, for those that are opened next */
+    uint32_t spare_scan_count;
 
     ms_mutex queue_mutex; /* guards up to the job */
     ms_cond queue_idle;
@@ -352,6 +358,7 @@ void msi_scan_open(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_fill(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_cancel(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_close(ms_bt_transport *transport, ms_bt_attempt *attempt);
+void msi_scan_free_spare(ms_bt_store *store);
 
 /* sample.c: a pool job. */
 void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call);

@@ -80,6 +80,63 @@ static void jobs_run_elsewhere_and_come_back_as_mails(void **state)
     free(jobs);
 }
 
+/* Two jobs that wait until a third has run, which is queued behind them. */
+typedef struct blocked {
+    ms_iojob job;
+    ms_parker parker;
+    struct blocked *frees[2]; /* NULL: this is one that waits */
+} blocked;
+
+static void wait_or_free(ms_iojob *job)
+{
+    blocked *b = (blocked *)(void *)job;
+    if (b->frees[0] == NULL) {
+        assert_true(ms_parker_park(&b->parker, 60 * SECOND));
+        return;
+    }
+    ms_parker_unpark(&b->frees[0]->parker);
+    ms_parker_unpark(&b->frees[1]->parker);
+}
+
+static void count_mail(ms_mail *mail)
+{
+    (void)mail;
+}
+
+static void a_job_behind_others_that_block_runs_on_a_thread_of_its_own(void **state)
+{
+    (void)state;
+    enum { BURSTS = 2000, JOBS = 3 };
+    ms_status st = {0};
+    ms_iopool *pool = NULL;
+    receiver to;
+    receiver_init(&to);
+    blocked jobs[JOBS];
+    assert_ok(ms_iopool_create(&(ms_iopool_options){.threads = JOBS}, &pool, &st));
+    for (int burst = 0; burst < BURSTS; burst++) {
+        for (int i = 0; i < JOBS; i++) {
+            jobs[i] = (blocked){.job = {.run = wait_or_free, .reply_to = &to.mailbox}};
+            jobs[i].job.mail.deliver = count_mail;
+            ms_parker_init(&jobs[i].parker);
+        }
+        jobs[2].frees[0] = &jobs[0];
+        jobs[2].frees[1] = &jobs[1];
+        for (int i = 0; i < JOBS; i++) {
+            assert_ok(ms_iopool_submit(pool, &jobs[i].job, &st));
+        }
+        size_t done = 0;
+        while (done < JOBS) {
+            size_t mails = ms_mailbox_deliver(&to.mailbox, JOBS);
+            done += mails;
+            if (mails == 0) {
+                assert_true(ms_parker_park(&to.parker, 60 * SECOND));
+            }
+        }
+    }
+    ms_iopool_destroy(pool);
+    ms_mailbox_release(&to.mailbox);
+}
+
 static void destroy_finishes_what_is_queued(void **state)
 {
     (void)state;
@@ -315,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_run_elsewhere_and_come_back_as_mails),
+        cmocka_unit_test(a_job_behind_others_that_block_runs_on_a_thread_of_its_own),
         cmocka_unit_test(destroy_finishes_what_is_queued),
         cmocka_unit_test(a_stepped_pool_runs_in_order_when_asked),
         cmocka_unit_test(a_full_queue_refuses_and_the_caller_keeps_the_job),

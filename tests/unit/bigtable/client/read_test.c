@@ -184,6 +184,67 @@ static void options_are_copied(void **state)
     close_read(&r);
 }
 
+/* The memory of a read goes on to the next; what it held must not. */
+static void read_knows_nothing_of_the_one_before(void **state)
+{
+    (void)state;
+    reader r;
+    open_read(&r);
+    const ms_str name = ms_str_lit("f");
+    r.f->attempt->page->families = &name;
+    r.f->attempt->page->labels = &name;
+    fake_fill_rows(r.f, 1, 500, false);
+    fake_deliver(r.f);
+    take_page(&r, "1");
+    fake_fail_fill(r.f, MS_BT_DATA_LOSS, "gone");
+    fake_deliver(r.f);
+    assert_poll(&r, MS_BT_POLL_FAILED);
+    assert_true(ms_bt_read_close(r.read, NULL, NULL));
+
+    ms_bt_read_options options = {.table = {{"p", 1}, {"i", 1}, {"u", 1}}, .rows_limit = 1};
+    r.read = ms_bt_client_read_rows(r.f->client, &options, &r.f->mailbox, woken, &r);
+    const ms_bt_attempt *attempt = r.f->attempt;
+    assert_true(ms_bt_status_is_ok(&attempt->status));
+    assert_false(attempt->is_at_end);
+    assert_int_equal(attempt->stats.rows_returned, 0);
+    assert_int_equal(attempt->page->row_count, 0);
+    assert_int_equal(attempt->page->cell_count, 0);
+    assert_null(attempt->page->families);
+    assert_null(attempt->page->labels);
+    assert_str_equal(attempt->options->table.table, "u");
+    assert_int_equal(attempt->options->rows_limit, 1);
+    assert_poll(&r, MS_BT_POLL_PENDING);
+    fake_fill_rows(r.f, 7, 1, true);
+    fake_deliver(r.f);
+    take_page(&r, "7");
+    assert_poll(&r, MS_BT_POLL_END);
+    assert_int_equal(ms_bt_read_get_stats(r.read).rows_returned, 1);
+    close_read(&r);
+}
+
+static void more_reads_than_are_kept_are_open_at_a_time(void **state)
+{
+    (void)state;
+    enum { READS = 200 };
+    fake *f = fake_create(NULL);
+    ms_bt_read *reads[READS];
+    ms_bt_read_options options = {.table = {{"p", 1}, {"i", 1}, {"t", 1}}};
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < READS; i++) {
+            reads[i] = ms_bt_client_read_rows(f->client, &options, &f->mailbox, woken, NULL);
+            fake_fill_rows(f, i, 1, true);
+            fake_deliver(f);
+        }
+        for (int i = 0; i < READS; i++) {
+            const ms_bt_page *page = NULL;
+            assert_int_equal(ms_bt_read_poll(reads[i], &page), MS_BT_POLL_PAGE);
+            ms_bt_read_return(reads[i], page);
+            assert_true(ms_bt_read_close(reads[i], NULL, NULL));
+        }
+    }
+    fake_destroy(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +254,8 @@ int main(void)
         cmocka_unit_test(pages_before_a_failure_are_delivered),
         cmocka_unit_test(close_waits_for_the_fill_under_way),
         cmocka_unit_test(options_are_copied),
+        cmocka_unit_test(read_knows_nothing_of_the_one_before),
+        cmocka_unit_test(more_reads_than_are_kept_are_open_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
