@@ -5,6 +5,7 @@
 #include "engine/engine_priv.h"
 
 #include "bind/bind.h"
+#include "func/like.h"
 #include "func/registry.h"
 #include "sql/keyword.h"
 #include "sql/unparse.h"
@@ -132,61 +133,68 @@ static ms_rc add_jar(utility *u, const ms_ast_stmt *stmt)
 
 /* SHOW. */
 
-/* Flink's patterns: % and _, \ before one of them makes it ordinary. */
-static bool like(ms_str text, ms_str pattern, bool nocase)
+/* ASCII letters in lower case: no others are compared without case. */
+static ms_str lowered(ms_arena *arena, ms_str text)
 {
-    size_t t = 0;
-    size_t p = 0;
-    size_t star = SIZE_MAX;
-    size_t star_text = 0;
-    while (t < text.bytes) {
-        char want = p < pattern.bytes ? pattern.ptr[p] : '\0';
-        bool is_escape = want == '\\' && p + 1 < pattern.bytes;
-        char literal = is_escape ? pattern.ptr[p + 1] : want;
-        bool same =
-            p < pattern.bytes &&
-            (nocase ? ms_str_equals_nocase(ms_str_make(&literal, 1), ms_str_make(&text.ptr[t], 1))
-                    : literal == text.ptr[t]);
-        if (p < pattern.bytes && want == '%' && !is_escape) {
-            star = p++;
-            star_text = t;
-        } else if (same || (p < pattern.bytes && want == '_' && !is_escape)) {
-            p += is_escape ? 2 : 1;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++star_text;
-        } else {
-            return false;
-        }
+    char *out = ms_arena_alloc(arena, text.bytes + 1, 1);
+    for (size_t i = 0; i < text.bytes; i++) {
+        char c = text.ptr[i];
+        out[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
     }
-    while (p < pattern.bytes && pattern.ptr[p] == '%') {
-        p++;
-    }
-    return p == pattern.bytes;
+    return ms_str_make(out, text.bytes);
 }
 
-static bool is_shown(const ms_ast_show *show, ms_str name)
+/* The names that a SHOW lists. */
+typedef struct name_filter {
+    bool takes_all;
+    bool is_negated;
+    bool is_nocase;
+    ms_like like;
+} name_filter;
+
+/* A backslash is the escape character, as in Flink's SHOW. */
+static ms_rc make_filter(utility *u, const ms_ast_show *show, name_filter *out)
 {
-    if (ms_ast_text_is_absent(show->pattern)) {
-        return true;
+    *out = (name_filter){.takes_all = show == NULL || ms_ast_text_is_absent(show->pattern)};
+    if (out->takes_all) {
+        return MS_OK;
     }
-    return like(name, show->pattern.text, show->pattern_nocase) != show->pattern_negated;
+    out->is_negated = show->pattern_negated;
+    out->is_nocase = show->pattern_nocase;
+    ms_str escape = ms_str_lit("\\");
+    ms_str pattern = show->pattern.text;
+    ms_str folded = out->is_nocase ? lowered(arena_of(u), pattern) : pattern;
+    size_t at = 0;
+    ms_like_fault fault = ms_like_compile(arena_of(u), folded, escape, &out->like, &at);
+    if (ms_like_report(fault, pattern, escape, at, u->st) != MS_OK) {
+        return ms_status_place(u->st, show->pattern.span);
+    }
+    return MS_OK;
+}
+
+static bool is_shown(utility *u, const name_filter *filter, ms_str name)
+{
+    ms_str folded = filter->is_nocase ? lowered(arena_of(u), name) : name;
+    return filter->takes_all ||
+           ms_like_matches(&filter->like, folded, NULL, NULL) != filter->is_negated;
 }
 
 /* SHOW TABLES lists views too, as Flink does. */
-static void show_tables(utility *u, const ms_ast_show *show, bool only_views)
+static ms_rc show_tables(utility *u, const ms_ast_show *show, bool only_views)
 {
     static const char *const table_name[] = {"table name"};
     static const char *const view_name[] = {"view name"};
     uint32_t count = 0;
+    name_filter filter;
+    MS_TRY(make_filter(u, show, &filter));
     const ms_table *const *tables = ms_catalog_list(u->session->catalog, arena_of(u), &count);
     start_listing(u, only_views ? view_name : table_name, 1, count);
     for (uint32_t i = 0; i < count; i++) {
-        if ((!only_views || tables[i]->is_view) && is_shown(show, tables[i]->name)) {
+        if ((!only_views || tables[i]->is_view) && is_shown(u, &filter, tables[i]->name)) {
             add_one(u, tables[i]->name);
         }
     }
+    return MS_OK;
 }
 
 /* Operators are in the registry too; only what can be called by name is shown. */
@@ -203,28 +211,35 @@ static bool is_callable(ms_str name)
            ms_keyword_may_name_function(keyword);
 }
 
-static void show_functions(utility *u, const ms_ast_show *show)
+static ms_rc show_functions(utility *u, const ms_ast_show *show)
 {
     static const char *const names[] = {"function name"};
     uint32_t count = 0;
+    name_filter filter;
+    MS_TRY(make_filter(u, show, &filter));
     while (ms_fn_at(count) != NULL) {
         count++;
     }
     start_listing(u, names, 1, count);
     for (uint32_t i = 0; i < count; i++) {
         ms_str name = ms_fn_name(ms_fn_at(i));
-        if (is_callable(name) && is_shown(show, name)) {
-            add_one(u, name);
+        ms_str shown = lowered(arena_of(u), name);
+        if (is_callable(name) && is_shown(u, &filter, shown)) {
+            add_one(u, shown);
         }
     }
+    return MS_OK;
 }
 
-static void show_single(utility *u, const ms_ast_show *show, const char *column, const char *value)
+static ms_rc show_single(utility *u, const ms_ast_show *show, const char *column, const char *value)
 {
+    name_filter filter;
+    MS_TRY(make_filter(u, show, &filter));
     start_listing(u, &column, 1, 1);
-    if (is_shown(show, ms_str_cstr(value))) {
+    if (is_shown(u, &filter, ms_str_cstr(value))) {
         add_one(u, ms_str_cstr(value));
     }
+    return MS_OK;
 }
 
 static ms_rc describe_columns(utility *u, const ms_ast_path *path, const ms_ast_show *show)
@@ -232,13 +247,15 @@ static ms_rc describe_columns(utility *u, const ms_ast_path *path, const ms_ast_
     static const char *const names[] = {"name",   "type",      "null",   "key",
                                         "extras", "watermark", "comment"};
     const ms_table *table = NULL;
+    name_filter filter;
     MS_TRY(ms_bind_find_table(&u->bind, path, &table, u->st));
+    MS_TRY(make_filter(u, show, &filter));
     uint32_t columns = ms_bind_describe_has_comment(table) ? 7 : 6;
     start_listing(u, names, columns, table->column_count);
     for (uint32_t i = 0; i < table->column_count; i++) {
         ms_bind_description row;
         ms_bind_describe_column(arena_of(u), table, i, u->bind.is_streaming, &row);
-        if (show == NULL || is_shown(show, row.cells[0])) {
+        if (is_shown(u, &filter, row.cells[0])) {
             msi_listing_add(&u->execution->listing, row.cells);
         }
     }
@@ -267,25 +284,19 @@ static ms_rc show(utility *u, const ms_ast_stmt *stmt)
     switch (node->what) {
     case MS_AST_SHOW_TABLES:
     case MS_AST_SHOW_VIEWS:
-        show_tables(u, node, node->what == MS_AST_SHOW_VIEWS);
-        return MS_OK;
+        return show_tables(u, node, node->what == MS_AST_SHOW_VIEWS);
     case MS_AST_SHOW_COLUMNS:
         return describe_columns(u, &node->name, node);
     case MS_AST_SHOW_FUNCTIONS:
-        show_functions(u, node);
-        return MS_OK;
+        return show_functions(u, node);
     case MS_AST_SHOW_CATALOGS:
-        show_single(u, node, "catalog name", MS_CATALOG_NAME);
-        return MS_OK;
+        return show_single(u, node, "catalog name", MS_CATALOG_NAME);
     case MS_AST_SHOW_DATABASES:
-        show_single(u, node, "database name", MS_CATALOG_DATABASE);
-        return MS_OK;
+        return show_single(u, node, "database name", MS_CATALOG_DATABASE);
     case MS_AST_SHOW_CURRENT_CATALOG:
-        show_single(u, node, "current catalog name", MS_CATALOG_NAME);
-        return MS_OK;
+        return show_single(u, node, "current catalog name", MS_CATALOG_NAME);
     case MS_AST_SHOW_CURRENT_DATABASE:
-        show_single(u, node, "current database name", MS_CATALOG_DATABASE);
-        return MS_OK;
+        return show_single(u, node, "current database name", MS_CATALOG_DATABASE);
     case MS_AST_SHOW_CREATE_TABLE:
     case MS_AST_SHOW_CREATE_VIEW:
         return show_create(u, node, node->what == MS_AST_SHOW_CREATE_VIEW);

@@ -14,21 +14,6 @@ typedef struct like_state {
     ms_like like;
 } like_state;
 
-static ms_rc report(ms_like_fault fault, ms_str pattern, ms_str escape, size_t at, ms_status *st)
-{
-    if (fault == MS_LIKE_OK) {
-        return MS_OK;
-    }
-    if (fault == MS_LIKE_BAD_ESCAPE) {
-        ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none,
-                      "the escape of LIKE must be one character");
-        return ms_status_detail(st, "Invalid escape character '%.*s'", MS_STR_ARG(escape));
-    }
-    ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none, "the pattern of LIKE has a bad escape");
-    ms_status_detail(st, "Invalid escape sequence '%.*s', %zu", MS_STR_ARG(pattern), at);
-    return ms_status_hint(st, "The escape character must stand before %%, _ or itself.");
-}
-
 static ms_str escape_at(const ms_fn_call *call, uint32_t row)
 {
     if (call->arg_count < 3) {
@@ -105,7 +90,7 @@ static ms_rc specialize_like(ms_fn_plan *plan, bool wanted, ms_status *st)
     ms_str pattern = plan->constants[1]->u.str;
     ms_str escape = has_escape ? plan->constants[2]->u.str : (ms_str){NULL, 0};
     ms_like_fault fault = ms_like_compile(plan->memory->arena, pattern, escape, &state->like, &at);
-    return report(fault, pattern, escape, at, st);
+    return ms_like_report(fault, pattern, escape, at, st);
 }
 
 static ms_rc scalar_match(const ms_fn_scalar_call *call, bool wanted, ms_value *out, ms_status *st)
@@ -118,7 +103,7 @@ static ms_rc scalar_match(const ms_fn_scalar_call *call, bool wanted, ms_value *
     ms_str pattern = call->args[1].u.str;
     ms_str escape = call->arg_count == 3 ? call->args[2].u.str : (ms_str){NULL, 0};
     ms_like_fault fault = ms_like_compile(call->arena, pattern, escape, &like, &at);
-    MS_TRY(report(fault, pattern, escape, at, st));
+    MS_TRY(ms_like_report(fault, pattern, escape, at, st));
     out->u.i = ms_like_matches(&like, call->args[0].u.str, NULL, NULL) == wanted;
     return MS_OK;
 }

@@ -212,6 +212,21 @@ ms_like_fault ms_like_compile(ms_arena *arena, ms_str pattern, ms_str escape, ms
     return fault;
 }
 
+ms_rc ms_like_report(ms_like_fault fault, ms_str pattern, ms_str escape, size_t at, ms_status *st)
+{
+    if (fault == MS_LIKE_OK) {
+        return MS_OK;
+    }
+    if (fault == MS_LIKE_BAD_ESCAPE) {
+        ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none,
+                      "the escape of LIKE must be one character");
+        return ms_status_detail(st, "Invalid escape character '%.*s'", MS_STR_ARG(escape));
+    }
+    ms_status_set(st, MS_INVALID_ARGUMENT, ms_span_none, "the pattern of LIKE has a bad escape");
+    ms_status_detail(st, "Invalid escape sequence '%.*s', %zu", MS_STR_ARG(pattern), at);
+    return ms_status_hint(st, "The escape character must stand before %%, _ or itself.");
+}
+
 /* \n, \r, U+0085, U+2028 and U+2029. */
 static bool is_line_end(ms_str character)
 {

@@ -13,6 +13,7 @@
 #define MS_FUNC_LIKE_H
 
 #include "base/arena.h"
+#include "base/status.h"
 #include "base/str.h"
 
 #include <stdatomic.h>
@@ -52,6 +53,10 @@ typedef enum ms_like_fault {
  */
 ms_like_fault ms_like_compile(ms_arena *arena, ms_str pattern, ms_str escape, ms_like *out,
                               size_t *at_out);
+
+/* Reports what compiling a pattern found, with where an escape is bad; MS_OK sets nothing. */
+ms_rc ms_like_report(ms_like_fault fault, ms_str pattern, ms_str escape, size_t at,
+                     ms_status *st) MS_MUST_USE;
 
 /*
  * Looks at *canceled now and then, when it is not NULL: once it is true, any answer may come, soon.

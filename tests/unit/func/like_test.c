@@ -110,20 +110,52 @@ static void escapes_make_marks_literal(void **state)
     ms_arena_release(&arena);
 }
 
+/* What a pattern begins with: a mark, or a byte that stands for itself. */
+typedef struct piece {
+    bool is_mark;
+    bool is_bad; /* an escape in front of nothing that it may escape */
+    char byte;
+    size_t bytes; /* of the pattern */
+} piece;
+
+static piece piece_at(ms_str pattern, size_t p, ms_str escape)
+{
+    ms_str rest = ms_str_slice(pattern, p, pattern.bytes);
+    char byte = rest.ptr[0];
+    if (escape.bytes == 0 || !ms_str_starts_with(rest, escape)) {
+        return (piece){.is_mark = byte == '%' || byte == '_', .byte = byte, .bytes = 1};
+    }
+    ms_str next = ms_str_slice(rest, escape.bytes, rest.bytes);
+    if (ms_str_starts_with(next, escape)) {
+        /* Of an escape of two bytes the first is escaped here, the second stands for itself. */
+        return (piece){.byte = next.ptr[0], .bytes = escape.bytes + 1};
+    }
+    bool is_bad = next.bytes == 0 || (next.ptr[0] != '%' && next.ptr[0] != '_');
+    return (piece){
+        .is_bad = is_bad, .byte = is_bad ? '\0' : next.ptr[0], .bytes = escape.bytes + 1};
+}
+
+static bool is_mark_at(ms_str pattern, size_t p, ms_str escape, char mark)
+{
+    piece at = p < pattern.bytes ? piece_at(pattern, p, escape) : (piece){0};
+    return at.is_mark && at.byte == mark;
+}
+
 /* Tries everything. */
-static bool reference(ms_str pattern, size_t p, ms_str text, size_t t)
+static bool reference(ms_str pattern, size_t p, ms_str text, size_t t, ms_str escape)
 {
     if (p == pattern.bytes) {
         return t == text.bytes;
     }
-    if (pattern.ptr[p] == '%') {
-        while (p + 1 < pattern.bytes && pattern.ptr[p + 1] == '%') {
+    piece first = piece_at(pattern, p, escape);
+    if (first.is_mark && first.byte == '%') {
+        while (is_mark_at(pattern, p + 1, escape, '%')) {
             p++;
         }
-        bool takes_character = p + 1 < pattern.bytes && pattern.ptr[p + 1] == '_';
+        bool takes_character = is_mark_at(pattern, p + 1, escape, '_');
         for (size_t at = t;; at++) {
             bool is_within = at > t && at < text.bytes && ms_utf8_is_continuation(text.ptr[at]);
-            if (!(takes_character && is_within) && reference(pattern, p + 1, text, at)) {
+            if (!(takes_character && is_within) && reference(pattern, p + 1, text, at, escape)) {
                 return true;
             }
             if (at >= text.bytes) {
@@ -134,52 +166,105 @@ static bool reference(ms_str pattern, size_t p, ms_str text, size_t t)
     if (t >= text.bytes) {
         return false;
     }
-    if (pattern.ptr[p] == '_') {
+    if (first.is_mark) {
         size_t next = ms_utf8_next(text, t);
         ms_str character = ms_str_make(text.ptr + t, next - t);
         bool is_line_end = ms_str_equals(character, ms_str_lit("\n")) ||
                            ms_str_equals(character, ms_str_lit("\xC2\x85"));
-        return !is_line_end && reference(pattern, p + 1, text, next);
+        return !is_line_end && reference(pattern, p + 1, text, next, escape);
     }
-    return pattern.ptr[p] == text.ptr[t] && reference(pattern, p + 1, text, t + 1);
+    return first.byte == text.ptr[t] && reference(pattern, p + first.bytes, text, t + 1, escape);
+}
+
+/* Where the first escape is that escapes nothing; SIZE_MAX: nowhere. */
+static size_t bad_escape(ms_str pattern, ms_str escape)
+{
+    for (size_t p = 0; p < pattern.bytes;) {
+        piece next = piece_at(pattern, p, escape);
+        if (next.is_bad) {
+            return p;
+        }
+        p += next.bytes;
+    }
+    return SIZE_MAX;
+}
+
+/* Numbers that look random, the same in each run. */
+static uint32_t draw(uint64_t *seed, uint32_t below)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+/* Up to eight parts, one after the other. */
+static ms_str draw_text(uint64_t *seed, const char *const *parts, uint32_t count, char *out)
+{
+    size_t bytes = 0;
+    for (uint32_t left = draw(seed, 9); left > 0; left--) {
+        const char *part = parts[draw(seed, count)];
+        memcpy(out + bytes, part, strlen(part));
+        bytes += strlen(part);
+    }
+    return ms_str_make(out, bytes);
+}
+
+static void check_against_reference(ms_str text, ms_str pattern, ms_str escape)
+{
+    ms_arena arena;
+    ms_like like;
+    size_t at = SIZE_MAX;
+    ms_arena_init(&arena, 0);
+    size_t bad = bad_escape(pattern, escape);
+    ms_like_fault fault = ms_like_compile(&arena, pattern, escape, &like, &at);
+    bool is_same = bad == SIZE_MAX
+                       ? fault == MS_LIKE_OK && ms_like_matches(&like, text, NULL, NULL) ==
+                                                    reference(pattern, 0, text, 0, escape)
+                       : fault == MS_LIKE_BAD_SEQUENCE && at == bad;
+    if (!is_same) {
+        fail_msg("'%.*s' LIKE '%.*s' ESCAPE '%.*s'", MS_STR_ARG(text), MS_STR_ARG(pattern),
+                 MS_STR_ARG(escape));
+    }
+    ms_arena_release(&arena);
 }
 
 static void random_patterns_agree_with_trying_everything(void **state)
 {
     (void)state;
-    static const char *const parts[] = {"a",  "b",        "%", "_", "\xC3\xA9", "\x80",
-                                        "\n", "\xC2\x85", "%", "_", "%",        "_"};
+    static const char *const of_text[] = {"a", "b", "a", "\xC3\xA9", "\x80", "\n", "\xC2\x85"};
+    static const char *const of_pattern[] = {"a",  "b",        "%", "_", "\xC3\xA9", "\x80",
+                                             "\n", "\xC2\x85", "%", "_", "%",        "_"};
     uint64_t seed = 7;
     for (int round = 0; round < 50000; round++) {
         char pattern[32];
         char text[32];
-        size_t pattern_bytes = 0;
-        size_t text_bytes = 0;
-        for (int i = 0; i < 6; i++) {
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            const char *part = parts[(seed >> 33) % 12];
-            if ((seed >> 60) < 12) {
-                memcpy(pattern + pattern_bytes, part, strlen(part));
-                pattern_bytes += strlen(part);
-            }
-            part = parts[(seed >> 40) % 8];
-            if (part[0] != '%' && part[0] != '_' && (seed >> 50) % 4 != 0) {
-                memcpy(text + text_bytes, part, strlen(part));
-                text_bytes += strlen(part);
-            }
-        }
-        ms_arena arena;
-        ms_like like;
-        size_t at = 0;
-        ms_arena_init(&arena, 0);
-        ms_str p = ms_str_make(pattern, pattern_bytes);
-        ms_str t = ms_str_make(text, text_bytes);
-        assert_int_equal(ms_like_compile(&arena, p, no_escape, &like, &at), MS_LIKE_OK);
-        if (ms_like_matches(&like, t, NULL, NULL) != reference(p, 0, t, 0)) {
-            fail_msg("round %d: '%.*s' LIKE '%.*s'", round, MS_STR_ARG(t), MS_STR_ARG(p));
-        }
-        ms_arena_release(&arena);
+        ms_str p = draw_text(&seed, of_pattern, 12, pattern);
+        ms_str t = draw_text(&seed, of_text, 7, text);
+        check_against_reference(t, p, no_escape);
     }
+}
+
+static void random_escapes_agree_with_trying_everything(void **state)
+{
+    (void)state;
+    static const char *const of_text[] = {"a", "%", "_", "!", "\xC3\xA9", "\xC3"};
+    static const char *const of_pattern[] = {
+        "a",  "%",  "_",         "!%",        "!_",
+        "!!", "%",  "\xC3\xA9%", "\xC3\xA9_", "\xC3\xA9\xC3\xA9",
+        "a",  "!a", "\xC3",      "!\xC3\xA9"};
+    static const char *const escapes[] = {"!", "\xC3\xA9", "%", "_", "a"};
+    uint64_t seed = 11;
+    uint32_t good = 0;
+    for (int round = 0; round < 100000; round++) {
+        char pattern[64];
+        char text[32];
+        /* Without the last three most patterns are good. */
+        ms_str p = draw_text(&seed, of_pattern, round % 4 == 0 ? 14 : 11, pattern);
+        ms_str t = draw_text(&seed, of_text, 6, text);
+        ms_str escape = ms_str_cstr(escapes[draw(&seed, round % 8 == 0 ? 5 : 2)]);
+        good += bad_escape(p, escape) == SIZE_MAX;
+        check_against_reference(t, p, escape);
+    }
+    assert_true(good > 30000);
 }
 
 /* A pattern of `count` times `item` between `before` and `after`. */
@@ -291,6 +376,7 @@ int main(void)
         cmocka_unit_test(recognized_shapes_are_the_fast_ones),
         cmocka_unit_test(escapes_make_marks_literal),
         cmocka_unit_test(random_patterns_agree_with_trying_everything),
+        cmocka_unit_test(random_escapes_agree_with_trying_everything),
         cmocka_unit_test(long_parts_are_found_as_short_ones_are),
         cmocka_unit_test(tables_take_bounded_memory),
         cmocka_unit_test(work_does_not_grow_with_the_product_of_the_lengths),
