@@ -824,6 +824,7 @@ case_example_flights() {
 . "$here/jobs.sh"
 . "$here/serve.sh"
 . "$here/secrets.sh"
+. "$here/streams.sh"
 
 # In a shell of its own, so that what a case has started ends with it.
 in_a_shell() {

@@ -17,7 +17,7 @@
 
 static void fail(const char *what, const char *text)
 {
-    fprintf(stderr, "store_writer: changes: %s: %s\n", what, text);
+    fprintf(stderr, "following changes: %s: %s\n", what, text);
     exit(1);
 }
 
@@ -151,6 +151,7 @@ static void take_page(follow *f, size_t index, const ms_bt_change_page *page)
         f->list[index].read = NULL;
         f->list[index].has_ended = change->token_count == 0;
         if (change->token_count > 0) {
+            f->closed++;
             f->list[index] = f->list[--f->count];
             follow_close(f, change);
         }

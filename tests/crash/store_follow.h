@@ -43,7 +43,8 @@ typedef struct follow {
     follow_partition *list;
     size_t count;
     size_t capacity;
-    ms_arena arena; /* of bounds and tokens */
+    ms_arena arena;  /* of bounds and tokens */
+    uint64_t closed; /* streams, by splits and merges */
 } follow;
 
 void follow_init(follow *f, ms_bt_client *client, ms_mailbox *mailbox,
