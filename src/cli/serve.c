@@ -8,8 +8,10 @@
 #include "millstream/bigtable.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 
 #define DRAIN_MS 30000
+#define DESCRIPTORS 8192 /* 4096 of the store, 1024 of connections, and some */
 
 static const msi_flag flags[] = {
     {"--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8086; port 0: any)", false},
@@ -19,6 +21,16 @@ static const msi_flag flags[] = {
     {"--token-file", "FILE", "what clients must send; needed beyond loopback", false},
     {"--quiet", NULL, "no notes on standard error", false},
 };
+
+/* The store has files open, and each client a socket: more of them than programs usually get. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS) {
+        limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
 
 static int serve(msi_common *common, const ms_bigtable_serve_options *options)
 {
@@ -67,6 +79,7 @@ static int run(const msi_command *command, int argc, char **argv)
         return MSI_EXIT_USAGE;
     }
     msi_signals_block();
+    raise_descriptors();
     return serve(&common, &options);
 }
 

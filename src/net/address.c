@@ -147,6 +147,25 @@ bool msi_address_socket_is_local(const struct sockaddr *socket)
     return socket->sa_family == AF_UNIX;
 }
 
+uint64_t msi_address_network(const struct sockaddr *socket)
+{
+    const struct sockaddr_in *ip4 = (const struct sockaddr_in *)(const void *)socket;
+    const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)(const void *)socket;
+    const uint64_t of_ip4 = UINT64_C(0xffff) << 32; /* as in ::ffff:1.2.3.4 */
+    if (socket->sa_family == AF_INET) {
+        return of_ip4 | ntohl(ip4->sin_addr.s_addr);
+    }
+    if (socket->sa_family != AF_INET6) {
+        return 0;
+    }
+    uint64_t network = 0;
+    bool is_ip4 = IN6_IS_ADDR_V4MAPPED(&ip6->sin6_addr);
+    for (int i = 0; i < 8; i++) {
+        network = network << 8 | ip6->sin6_addr.s6_addr[is_ip4 ? i + 8 : i];
+    }
+    return network == 0 ? 1 : network; /* ::1 */
+}
+
 bool msi_address_is_local(const msi_address *address)
 {
     struct sockaddr_storage socket;

@@ -32,6 +32,10 @@ bool msi_address_to_socket(const msi_address *address, struct sockaddr_storage *
 /* True for a loopback or unix socket address. */
 bool msi_address_socket_is_local(const struct sockaddr *socket);
 
+/* Where somebody comes from who may have many sockets: an IPv4 address, or the /64 that an IPv6
+ * address is in. 0 for unix sockets. */
+uint64_t msi_address_network(const struct sockaddr *socket);
+
 /* "127.0.0.1:8086", "[::1]:8086" or "unix:". */
 void msi_address_format(const struct sockaddr *socket, char text_out[MSI_ADDRESS_TEXT_BYTES]);
 

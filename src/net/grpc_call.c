@@ -106,7 +106,22 @@ static void on_task(msi_stream *stream)
 static void deadline_passed(ms_loop_timer *timer)
 {
     ms_grpc_call *call = MSI_OWNER(timer, ms_grpc_call, deadline);
-    msi_call_end(call, MS_GRPC_DEADLINE_EXCEEDED, "the deadline has passed");
+    const ms_grpc_channel *channel = call->channel;
+    char text[MSI_CALL_TEXT_BYTES] = "the deadline has passed";
+    if (call->prev_waiting != NULL) {
+        const ms_status *why = &channel->failure;
+        bool has_failed = channel->stats.connect_failures > 0;
+        snprintf(text, sizeof(text),
+                 "the deadline has passed while waiting for a connection to %.100s%s%s",
+                 channel->authority, has_failed ? "; the last attempt: " : "",
+                 has_failed ? why->message : "");
+        call->is_unprocessed = true;
+    } else if (call->stream.h2 == NULL && call->lost_h2 == NULL && channel->credentials != NULL &&
+               !call->has_authorization) {
+        snprintf(text, sizeof(text), "the deadline has passed while waiting for credentials");
+        call->is_unprocessed = true;
+    }
+    msi_call_end(call, MS_GRPC_DEADLINE_EXCEEDED, text);
 }
 
 /* The answer. */

@@ -13,9 +13,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
+
+#define CONNECTIONS_MAX 1024u
+
+/* How often the log is told that there are too many of them. */
+#define LIMIT_TOLD_NS (60 * SECOND_NS)
 
 /* Connections accepted in one turn, before those that are there have theirs. */
 #define ACCEPTS_PER_TURN 64
@@ -32,18 +38,106 @@ static msi_server_conn *of_h2(msi_h2 *h2)
     return MSI_OWNER(h2, msi_server_conn, h2);
 }
 
+/* Room for connections. */
+
+/* The connections of a shard, as somebody from a network finds them. */
+typedef struct crowd {
+    size_t open; /* and neither ending */
+    size_t of_network;
+    msi_server_conn *victim; /* who would have to go for a newcomer; NULL: all have calls */
+    msi_server_conn *victim_of_network;
+} crowd;
+
+/* True when a has less of a right to stay than b: the oldest of those that have not finished the
+ * handshake, then the one that has had no call for the longest. The list is from young to old. */
+static bool goes_before(const msi_server_conn *a, const msi_server_conn *b)
+{
+    if (b == NULL || !a->h2.is_ready) {
+        return true;
+    }
+    return b->h2.is_ready && a->h2.idle_since_ns <= b->h2.idle_since_ns;
+}
+
+static crowd look_around(const msi_shard *shard, uint64_t network)
+{
+    crowd found = {0};
+    for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
+        if (conn->h2.is_lost || conn->h2.is_failing) {
+            continue;
+        }
+        bool is_of_network = network != 0 && conn->network == network;
+        bool may_go = !conn->h2.is_ready || conn->h2.stream_count == 0;
+        found.open++;
+        found.of_network += is_of_network;
+        if (may_go && goes_before(conn, found.victim)) {
+            found.victim = conn;
+        }
+        if (may_go && is_of_network && goes_before(conn, found.victim_of_network)) {
+            found.victim_of_network = conn;
+        }
+    }
+    return found;
+}
+
+/* One line a minute: whoever keeps coming would fill the log. */
+static void tell_limit(msi_shard *shard, const char *peer)
+{
+    int64_t now_ns = ms_loop_now_ns(shard->loop);
+    if (shard->limit_told_ns == 0 || now_ns - shard->limit_told_ns >= LIMIT_TOLD_NS) {
+        shard->limit_told_ns = now_ns;
+        ms_log(MS_LOG_WARN, "net", "connection_limit", "max=%zu per_peer=%zu peer=%s",
+               shard->server->options.connections_max, shard->server->options.connections_per_peer,
+               peer);
+    }
+}
+
+/* False: the newcomer cannot stay. */
+static bool make_room(msi_shard *shard, uint64_t network, const char *peer)
+{
+    const ms_grpc_server_options *options = &shard->server->options;
+    if (shard->is_draining) {
+        return false;
+    }
+    if (shard->conn_count < options->connections_max &&
+        shard->conn_count < options->connections_per_peer) {
+        return true;
+    }
+    crowd found = look_around(shard, network);
+    bool has_share = found.of_network < options->connections_per_peer;
+    if (has_share && found.open < options->connections_max) {
+        return true;
+    }
+    tell_limit(shard, peer);
+    msi_server_conn *victim = has_share ? found.victim : found.victim_of_network;
+    if (victim == NULL) {
+        return false;
+    }
+    shard->stats.evicted++;
+    if (victim->h2.is_ready) {
+        msi_h2_give_up(&victim->h2);
+    } else {
+        msi_h2_close(&victim->h2);
+    }
+    return true;
+}
+
 static void add_conn(msi_shard *shard, int fd)
 {
-    msi_server_conn *conn = NULL;
     struct sockaddr_storage peer = {.ss_family = AF_UNIX};
     socklen_t bytes = sizeof(peer);
-    if (shard->is_draining || shard->conn_count >= shard->server->options.connections_max) {
+    char text[MSI_ADDRESS_TEXT_BYTES];
+    (void)getpeername(fd, (struct sockaddr *)&peer, &bytes);
+    msi_address_format((const struct sockaddr *)&peer, text);
+    uint64_t network = msi_address_network((const struct sockaddr *)&peer);
+    if (!make_room(shard, network, text)) {
         shard->stats.refused++;
         close(fd);
         return;
     }
-    conn = ms_mem_calloc(1, sizeof(*conn));
+    msi_server_conn *conn = ms_mem_calloc(1, sizeof(*conn));
     conn->shard = shard;
+    conn->network = network;
+    memcpy(conn->peer, text, sizeof(conn->peer));
     conn->next = shard->conns;
     if (conn->next != NULL) {
         conn->next->prev = conn;
@@ -51,8 +145,6 @@ static void add_conn(msi_shard *shard, int fd)
     shard->conns = conn;
     shard->conn_count++;
     shard->stats.accepted++;
-    (void)getpeername(fd, (struct sockaddr *)&peer, &bytes);
-    msi_address_format((const struct sockaddr *)&peer, conn->peer);
     msi_h2_init(&conn->h2, &h2_class, &shard->server->h2_options, shard->loop);
     msi_h2_start(&conn->h2, fd, shard->server->options.tls, NULL);
 }
@@ -292,10 +384,22 @@ static size_t window_or(size_t value, size_t otherwise)
     return window < INT32_MAX ? window : INT32_MAX;
 }
 
+/* What a process may have of descriptors is for its files, too. */
+static size_t connections_by_default(void)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    bool is_scarce = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 2 < CONNECTIONS_MAX;
+    return !is_scarce ? CONNECTIONS_MAX : limit.rlim_cur < 4 ? 1 : (size_t)limit.rlim_cur / 2;
+}
+
 static void fill_in(ms_grpc_server_options *options)
 {
     size_t shards = (size_t)options->loop_count;
-    options->connections_max = (size_or(options->connections_max, 1024) + shards - 1) / shards;
+    size_t connections = size_or(options->connections_max, connections_by_default());
+    options->connections_max = (connections + shards - 1) / shards;
+    size_t per_peer = size_or(options->connections_per_peer, connections - connections / 4);
+    per_peer = per_peer < connections ? per_peer : connections;
+    options->connections_per_peer = per_peer / shards + (per_peer % shards != 0);
     options->streams_max = count_or(options->streams_max, 256);
     options->header_bytes_max = size_or(options->header_bytes_max, 32u << 10);
     options->message_bytes_max = size_or(options->message_bytes_max, MS_GRPC_MESSAGE_BYTES_DEFAULT);
@@ -502,6 +606,7 @@ static void add_stats(void *arg)
     total->accepted += shard->stats.accepted;
     total->started += shard->stats.started;
     total->refused += shard->stats.refused;
+    total->evicted += shard->stats.evicted;
     total->broken += shard->stats.broken;
     total->inbound_bytes += shard->inbound.used;
     total->outbound_bytes += shard->outbound.used;

@@ -28,6 +28,11 @@
  * (RESOURCE_EXHAUSTED), with an authorization that is refused (UNAUTHENTICATED), and deadlines that
  * pass (DEADLINE_EXCEEDED). Whatever a peer sends, the worst is that its connection is closed.
  *
+ * Who comes when there are as many connections as there may be takes the place of the oldest one
+ * that has not finished its handshake, else of the one that is without calls the longest (which is
+ * told by GOAWAY); when all have calls, the newcomer is closed. Peers who say nothing, or do
+ * nothing, so keep nobody out. An IPv6 address stands for its /64; a unix socket is no address.
+ *
  * Ownership: the server is its creator's. Thread: each function says; callbacks run on the thread
  * of the connection's loop, so handlers of different connections may run at the same time when the
  * server has several loops.
@@ -82,7 +87,8 @@ typedef struct ms_grpc_server_options {
      * gRPC's document "Status codes". */
     bool takes_one_message;
 
-    size_t connections_max;         /* in all; default 1024. Beyond, accepted and closed */
+    size_t connections_max;         /* in all; default 1024, or half of what descriptors allow */
+    size_t connections_per_peer;    /* from one address; default three quarters of them */
     uint32_t streams_max;           /* calls at a time per connection; default 256 */
     size_t header_bytes_max;        /* of a request, as HTTP/2 counts; default 32 KiB */
     size_t message_bytes_max;       /* default MS_GRPC_MESSAGE_BYTES_DEFAULT */
@@ -149,6 +155,7 @@ typedef struct ms_grpc_server_stats {
     uint64_t accepted;    /* connections since creation */
     uint64_t started;     /* calls since creation */
     uint64_t refused;     /* connections and calls turned away by a limit */
+    uint64_t evicted;     /* connections closed to make room for others */
     uint64_t broken;      /* connections closed for what the peer sent or did not do */
     uint64_t inbound_bytes;
     uint64_t outbound_bytes;

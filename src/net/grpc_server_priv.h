@@ -20,6 +20,7 @@ typedef struct msi_server_conn {
     struct msi_shard *shard;
     struct msi_server_conn *next;
     struct msi_server_conn *prev;
+    uint64_t network; /* where the peer comes from; 0: nowhere that is counted */
     char peer[MSI_ADDRESS_TEXT_BYTES];
 } msi_server_conn;
 
@@ -38,6 +39,7 @@ typedef struct msi_shard {
     nghttp2_nv *fields;     /* scratch */
     size_t field_capacity;
     ms_grpc_server_stats stats; /* only what counts up */
+    int64_t limit_told_ns;      /* when the log was last told that there is no room; 0: never */
     int holds;                  /* handles that are not closed */
     bool is_draining;
     bool is_done; /* said so */

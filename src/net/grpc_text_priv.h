@@ -44,7 +44,7 @@ const char *msi_h2_error_name(uint32_t h2_error);
 /* What a content-type says. */
 typedef enum msi_grpc_type {
     MSI_GRPC_TYPE_NONE,  /* nothing of gRPC */
-    MSI_GRPC_TYPE_PROTO, /* "application/grpc" or "application/grpc+proto", with parameters or not */
+    MSI_GRPC_TYPE_PROTO, /* "application/grpc", "application/grpc+proto", and parameters */
     MSI_GRPC_TYPE_OTHER  /* gRPC with messages of another encoding: "application/grpc+json" */
 } msi_grpc_type;
 

@@ -531,6 +531,15 @@ void msi_h2_fail(msi_h2 *h2, uint32_t h2_error, const char *debug)
     msi_conn_flush(&h2->conn);
 }
 
+void msi_h2_give_up(msi_h2 *h2)
+{
+    if (h2->conn.blocked_ns != 0) {
+        msi_h2_close(h2); /* it would wait for the peer to read */
+    } else {
+        msi_h2_fail(h2, NGHTTP2_NO_ERROR, "too_many_connections");
+    }
+}
+
 void msi_h2_drain(msi_h2 *h2)
 {
     if (h2->is_draining || h2->is_lost) {

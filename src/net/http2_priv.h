@@ -107,6 +107,9 @@ void msi_h2_close(msi_h2 *h2);
  * that are on their way are still served. */
 void msi_h2_drain(msi_h2 *h2);
 
+/* The connection has no stream, and is to go for another: GOAWAY, then the end. */
+void msi_h2_give_up(msi_h2 *h2);
+
 /* The peer did what it may not: GOAWAY with this error, then the end. May be called from
  * anywhere. */
 void msi_h2_fail(msi_h2 *h2, uint32_t h2_error, const char *debug);

@@ -119,8 +119,8 @@ static void break_too_large(msi_stream *stream)
     break_off(stream, MS_GRPC_RESOURCE_EXHAUSTED, text);
 }
 
-/* The message of a stream that takes one. It is given out at the end: what comes behind it may still
- * make the whole call a mistake. */
+/* The message of a stream that takes one. It is given out at the end: what comes behind it may
+ * still make the whole call a mistake. */
 static void keep_only(msi_stream *stream, ms_str message)
 {
     ms_grpc_frame_reader *reader = &stream->reader;

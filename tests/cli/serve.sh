@@ -466,6 +466,31 @@ case_serve_does_not_wait_for_idle_connections() {
     end_server TERM 0
     exec 7>&-
 }
+# More sockets that say nothing than the server takes connections: with so few descriptors, 100.
+case_serve_takes_clients_while_others_hold_all_its_connections() {
+    (ulimit -n 200 && exec "$program" serve --listen 127.0.0.1:0 --data-dir data >serve.out 2>serve.err </dev/null) &
+    server=$!
+    until_true served
+    address=$(sed -n 's/^millstream: serving Bigtable at //p' serve.out)
+    port=${address##*:}
+    local i held
+    for i in $(seq 130); do
+        exec {held}<>"/dev/tcp/127.0.0.1/$port"
+    done
+    ms bigtable create-table p/i/t --family cf --bigtable "$address"
+    status_is 0
+    for i in $(seq 30); do
+        exec {held}<>"/dev/tcp/127.0.0.1/$port"
+    done
+    ms bigtable ls p/i --bigtable "$address"
+    status_is 0
+    out_is 'p/i/t\n'
+    # One line, however many have come.
+    [ "$(wc -l <serve.err)" = 1 ] || fail "the server says: $(head -c 600 serve.err)"
+    grep -q ' warn net event=connection_limit max=[0-9]* .*peer=127.0.0.1:' serve.err || fail "$(cat serve.err)"
+    : >serve.err
+    end_server TERM 0
+}
 case_serve_passes_over_what_is_no_http() {
     serve --data-dir data
     for text in 'GET / HTTP/1.1\r\n\r\n' '\0\0\0' 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxxxxxxxxxxxx' '\026\003\001\001\000'; do

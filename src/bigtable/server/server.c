@@ -276,6 +276,9 @@ static ms_rc open_server(ms_bt_server *server, const ms_bt_server_options *optio
                                   .authorize_arg = server,
                                   .headers = {&version, 1},
                                   .takes_one_message = true,
+                                  /* On loopback there is one peer, who gets all of them. */
+                                  .connections_per_peer =
+                                      ms_grpc_address_is_loopback(options->listen) ? SIZE_MAX : 0,
                                   .message_bytes_max = options->message_bytes_max},
         &server->grpc, st);
 }

@@ -81,6 +81,29 @@ static void numeric_addresses_need_no_resolving(void **state)
     assert_false(msi_address_is_local(&name));
 }
 
+static uint64_t network_of(const char *text)
+{
+    msi_address address;
+    struct sockaddr_storage at;
+    socklen_t bytes = 0;
+    ms_status st = {0};
+    assert_ok(msi_address_parse(ms_str_cstr(text), &address, &st));
+    assert_true(msi_address_to_socket(&address, &at, &bytes));
+    return msi_address_network((struct sockaddr *)&at);
+}
+
+static void a_machine_is_known_by_its_network(void **state)
+{
+    (void)state;
+    assert_int_equal(network_of("192.0.2.1:80"), network_of("192.0.2.1:81"));
+    assert_int_equal(network_of("192.0.2.1:80"), network_of("[::ffff:192.0.2.1]:80"));
+    assert_int_not_equal(network_of("192.0.2.1:80"), network_of("192.0.2.2:80"));
+    assert_int_equal(network_of("[2001:db8:0:1::1]:80"), network_of("[2001:db8:0:1:f::2]:80"));
+    assert_int_not_equal(network_of("[2001:db8:0:1::1]:80"), network_of("[2001:db8:0:2::1]:80"));
+    assert_int_not_equal(network_of("[::1]:80"), 0);
+    assert_int_equal(network_of("unix:/tmp/x"), 0);
+}
+
 static void a_name_can_be_listened_on(void **state)
 {
     (void)state;
@@ -106,6 +129,7 @@ int main(void)
         cmocka_unit_test(addresses_are_parsed),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(numeric_addresses_need_no_resolving),
+        cmocka_unit_test(a_machine_is_known_by_its_network),
         cmocka_unit_test(a_name_can_be_listened_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,6 +378,8 @@ static void a_deadline_ends_a_call_that_waits_for_a_connection(void **state)
     rig_advance(&own.it, 3 * S_NS);
     probe_wait(&call);
     assert_int_equal(call.code, MS_GRPC_DEADLINE_EXCEEDED);
+    assert_true(call.is_unprocessed);
+    assert_non_null(strstr(call.message, "while waiting for a connection to 127.0.0.1:"));
     raw_accept(own.peer, own.listen_fd);
     script_close(&own);
 }

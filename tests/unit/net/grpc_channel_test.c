@@ -584,6 +584,12 @@ static void calls_wait_for_a_token_and_a_refused_one_is_replaced(void **state)
     static probe calls[5];
     with_credentials own;
     open_with_credentials(&own);
+    probe late = {
+        .path = "/t/Metadata", .request = "x", .deadline_ns = own.it.clock.mono_ns + S_NS};
+    probe_start(&own.it, &late);
+    rig_advance(&own.it, S_NS);
+    probe_wait(&late);
+    assert_string_equal(late.message, "the deadline has passed while waiting for credentials");
     start_many(&own.it, calls, 5, "/t/Metadata");
     assert_int_equal(channel_stats(&own.it).calls_waiting, 5);
     assert_int_equal(channel_stats(&own.it).connecting, 0); /* the token comes first */
@@ -729,6 +735,37 @@ static void a_channel_may_go_in_every_state_of_its_calls(void **state)
     }
 }
 
+static void a_deadline_says_what_was_waited_for(void **state)
+{
+    (void)state;
+    uint16_t port = 0;
+    close(raw_listen(&port));
+    char target[32];
+    char message[200];
+    snprintf(target, sizeof(target), "127.0.0.1:%u", (unsigned)port);
+    rig it;
+    rig_open(&it, &(rig_options){.with_clock = true, .channel.target = ms_str_cstr(target)});
+    probe refused = {.path = "/s/M", .request = "x"};
+    probe_run(&it, &refused);
+    assert_int_equal(refused.code, MS_GRPC_UNAVAILABLE);
+    probe call = {.path = "/s/M",
+                  .request = "x",
+                  .wait_for_ready = true,
+                  .deadline_ns = it.clock.mono_ns + S_NS / 2};
+    probe_start(&it, &call);
+    rig_advance(&it, S_NS / 2);
+    probe_wait(&call);
+    assert_int_equal(call.code, MS_GRPC_DEADLINE_EXCEEDED);
+    assert_true(call.is_unprocessed);
+    snprintf(
+        message, sizeof(message),
+        "the deadline has passed while waiting for a connection to %s; the last attempt: could "
+        "not connect to %s",
+        target, target);
+    assert_string_equal(call.message, message);
+    rig_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -744,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_failed_connect_is_told_and_backs_off),
         cmocka_unit_test(a_call_may_wait_until_the_server_is_there),
         cmocka_unit_test(a_lost_connection_is_made_anew),
+        cmocka_unit_test(a_deadline_says_what_was_waited_for),
         cmocka_unit_test(a_server_that_does_not_speak_http2_is_no_server),
         cmocka_unit_test(a_dead_server_is_noticed),
         cmocka_unit_test(an_idle_connection_is_not_pinged),

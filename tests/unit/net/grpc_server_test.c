@@ -151,27 +151,124 @@ static void connections_are_dealt_out_to_all_loops(void **state)
 
 /* Limits. */
 
-static void connections_beyond_the_limit_are_closed(void **state)
+/* A connection with a call that does not end, from one of this machine's many addresses. */
+static void connect_with_call(rig *it, raw_peer *peer, uint32_t host)
+{
+    int started = it->started;
+    struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(host)}};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(ms_grpc_server_port(it->server)),
+                             .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    raw_init(peer, fd, false);
+    raw_start(peer);
+    raw_headers(peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Hold"));
+    while (it->started == started && raw_is_alive(peer)) {
+    }
+}
+
+static void connections_beyond_the_limit_are_closed_when_all_have_calls(void **state)
 {
     (void)state;
     static raw_peer peers[3];
     rig it;
-    rig_open(&it, &(rig_options){.server.connections_max = 2});
-    for (int i = 0; i < 2; i++) {
-        raw_connect(&peers[i], ms_grpc_server_port(it.server));
-        raw_start(&peers[i]);
-        assert_true(raw_is_alive(&peers[i]));
+    rig_open(&it, &(rig_options){.server.connections_max = 2, .server.connections_per_peer = 2});
+    for (int i = 0; i < 3; i++) {
+        connect_with_call(&it, &peers[i], INADDR_LOOPBACK);
     }
-    raw_connect(&peers[2], ms_grpc_server_port(it.server));
-    raw_start(&peers[2]);
-    assert_int_equal(raw_read_until(&peers[2], RAW_CLOSED), RAW_CLOSED);
+    assert_int_equal(it.started, 2);
     assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 1);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 0);
     raw_close(&peers[0]);
     while (ms_grpc_server_get_stats(it.server).connections > 1) {
     }
     rig_check_works(&it);
     raw_close(&peers[1]);
     raw_close(&peers[2]);
+    rig_close(&it);
+}
+
+static void who_says_nothing_makes_room_first_and_the_oldest_of_them(void **state)
+{
+    (void)state;
+    static raw_peer silent[3];
+    static raw_peer idle;
+    rig it;
+    rig_open(&it, &(rig_options){.server.connections_max = 3, .server.connections_per_peer = 9});
+    raw_connect(&idle, ms_grpc_server_port(it.server));
+    raw_start(&idle);
+    assert_true(raw_is_alive(&idle));
+    for (int i = 0; i < 2; i++) {
+        raw_connect(&silent[i], ms_grpc_server_port(it.server));
+        while (ms_grpc_server_get_stats(it.server).accepted < (uint64_t)i + 2) {
+        }
+    }
+    rig_check_works(&it);
+    assert_int_equal(raw_read_until(&silent[0], RAW_CLOSED), RAW_CLOSED);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 1);
+    /* However many come, those that speak stay. */
+    for (int i = 0; i < 20; i++) {
+        raw_peer *late = &silent[2];
+        raw_connect(late, ms_grpc_server_port(it.server));
+        while (ms_grpc_server_get_stats(it.server).accepted < (uint64_t)i + 5) {
+        }
+        raw_close(late);
+    }
+    assert_int_equal(raw_read_until(&silent[1], RAW_CLOSED), RAW_CLOSED);
+    assert_true(raw_is_alive(&idle));
+    rig_check_works(&it);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 0);
+    raw_close(&idle);
+    raw_close(&silent[0]);
+    raw_close(&silent[1]);
+    rig_close(&it);
+}
+
+static void who_has_no_call_makes_room_by_goaway(void **state)
+{
+    (void)state;
+    static raw_peer peers[3];
+    rig it;
+    rig_open(&it, &(rig_options){.server.connections_max = 2, .server.connections_per_peer = 9});
+    for (int i = 0; i < 2; i++) {
+        raw_connect(&peers[i], ms_grpc_server_port(it.server));
+        raw_start(&peers[i]);
+        assert_true(raw_is_alive(&peers[i]));
+    }
+    connect_with_call(&it, &peers[2], INADDR_LOOPBACK);
+    assert_int_equal(it.started, 1);
+    assert_int_equal(raw_read_until(&peers[0], RAW_CLOSED), RAW_CLOSED);
+    assert_int_equal(peers[0].goaway_count, 1);
+    assert_int_equal(peers[0].goaway_error, NGHTTP2_NO_ERROR);
+    assert_string_equal(peers[0].goaway_debug, "too_many_connections");
+    assert_true(raw_is_alive(&peers[1]));
+    for (int i = 0; i < 3; i++) {
+        raw_close(&peers[i]);
+    }
+    rig_close(&it);
+}
+
+static void one_address_does_not_get_all_connections(void **state)
+{
+    (void)state;
+    static raw_peer peers[6];
+    rig it;
+    rig_open(&it, &(rig_options){.server.connections_max = 4, .without_channel = true});
+    for (int i = 0; i < 4; i++) {
+        connect_with_call(&it, &peers[i], INADDR_LOOPBACK);
+    }
+    assert_int_equal(it.started, 3);
+    assert_false(raw_is_alive(&peers[3]));
+    connect_with_call(&it, &peers[4], INADDR_LOOPBACK + 1);
+    assert_int_equal(it.started, 4);
+    connect_with_call(&it, &peers[5], INADDR_LOOPBACK + 1);
+    assert_int_equal(it.started, 4);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 2);
+    for (int i = 0; i < 6; i++) {
+        raw_close(&peers[i]);
+    }
     rig_close(&it);
 }
 
@@ -448,7 +545,10 @@ int main(void)
         cmocka_unit_test(the_peer_is_named),
         cmocka_unit_test(ipv6_works_where_there_is_any),
         cmocka_unit_test(connections_are_dealt_out_to_all_loops),
-        cmocka_unit_test(connections_beyond_the_limit_are_closed),
+        cmocka_unit_test(connections_beyond_the_limit_are_closed_when_all_have_calls),
+        cmocka_unit_test(who_says_nothing_makes_room_first_and_the_oldest_of_them),
+        cmocka_unit_test(who_has_no_call_makes_room_by_goaway),
+        cmocka_unit_test(one_address_does_not_get_all_connections),
         cmocka_unit_test(a_server_without_descriptors_recovers),
         cmocka_unit_test(calls_without_the_token_are_refused),
         cmocka_unit_test(a_server_waits_for_its_calls),
