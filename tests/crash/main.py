@@ -3,9 +3,11 @@
 import harness
 import job
 import scarce
+import server
 import store
 
 store.cases(harness.case)
 scarce.cases(harness.case)
+server.cases(harness.case)
 job.cases(harness.case)
 harness.finish()
