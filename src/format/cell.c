@@ -5,9 +5,9 @@
  */
 #include "format/format_priv.h"
 
-void msi_cell_null(ms_batch *batch, uint32_t column, uint32_t row)
+void msi_cell_null(ms_vec *vec, uint32_t row)
 {
-    ms_bit_clear(ms_batch_validity(batch, column), row);
+    ms_bit_clear(ms_vec_validity(vec), row);
 }
 
 ms_str msi_cell_trim(ms_str text)
@@ -23,32 +23,30 @@ ms_str msi_cell_trim(ms_str text)
     return ms_str_slice(text, start, end);
 }
 
-static bool cell_bool(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                      uint32_t row)
+static bool cell_bool(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    (void)type;
-    MS_VEC_DATA(&batch->columns[column], uint8_t)
+    (void)batch;
+    MS_VEC_DATA(vec, uint8_t)
     [row] = ms_str_equals_nocase(msi_cell_trim(text), ms_str_lit("true"));
     return true;
 }
 
-static bool cell_integer(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                         uint32_t row)
+static bool cell_integer(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
+    (void)batch;
     int64_t value = 0;
-    ms_vec *vec = &batch->columns[column];
     if (!ms_text_parse_i64(msi_cell_trim(text), &value)) {
         return false;
     }
-    if (type->phys == MS_PHYS_I8) {
+    if (vec->phys == MS_PHYS_I8) {
         MS_VEC_DATA(vec, int8_t)[row] = (int8_t)value;
         return value == (int8_t)value;
     }
-    if (type->phys == MS_PHYS_I16) {
+    if (vec->phys == MS_PHYS_I16) {
         MS_VEC_DATA(vec, int16_t)[row] = (int16_t)value;
         return value == (int16_t)value;
     }
-    if (type->phys == MS_PHYS_I32) {
+    if (vec->phys == MS_PHYS_I32) {
         MS_VEC_DATA(vec, int32_t)[row] = (int32_t)value;
         return value == (int32_t)value;
     }
@@ -56,33 +54,29 @@ static bool cell_integer(ms_str text, const ms_type *type, ms_batch *batch, uint
     return true;
 }
 
-static bool cell_float(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                       uint32_t row)
+static bool cell_float(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    (void)type;
-    return ms_text_parse_f32(msi_cell_trim(text),
-                             &MS_VEC_DATA(&batch->columns[column], float)[row]);
+    (void)batch;
+    return ms_text_parse_f32(msi_cell_trim(text), &MS_VEC_DATA(vec, float)[row]);
 }
 
-static bool cell_double(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                        uint32_t row)
+static bool cell_double(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    (void)type;
-    return ms_text_parse_f64(msi_cell_trim(text),
-                             &MS_VEC_DATA(&batch->columns[column], double)[row]);
+    (void)batch;
+    return ms_text_parse_f64(msi_cell_trim(text), &MS_VEC_DATA(vec, double)[row]);
 }
 
-static bool cell_decimal(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                         uint32_t row)
+static bool cell_decimal(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
+    (void)batch;
+    const ms_type *type = vec->type;
     ms_i128 unscaled = 0;
     ms_text_result result = ms_text_parse_decimal(text, type->precision, type->scale, &unscaled);
     if (result == MS_TEXT_RANGE) {
-        msi_cell_null(batch, column, row); /* as Flink: more digits than the precision is NULL */
+        msi_cell_null(vec, row); /* as Flink: more digits than the precision is NULL */
         return true;
     }
-    ms_vec *vec = &batch->columns[column];
-    if (type->phys == MS_PHYS_I64) {
+    if (vec->phys == MS_PHYS_I64) {
         MS_VEC_DATA(vec, int64_t)[row] = (int64_t)unscaled;
     } else {
         MS_VEC_DATA(vec, ms_i128)[row] = unscaled;
@@ -90,15 +84,13 @@ static bool cell_decimal(ms_str text, const ms_type *type, ms_batch *batch, uint
     return result == MS_TEXT_OK;
 }
 
-static bool cell_string(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                        uint32_t row)
+static bool cell_string(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    (void)type;
-    MS_VEC_DATA(&batch->columns[column], ms_view)[row] = ms_batch_put_str(batch, text);
+    MS_VEC_DATA(vec, ms_view)[row] = ms_batch_put_str(batch, text);
     return true;
 }
 
-bool msi_cell_base64(ms_str text, ms_batch *batch, uint32_t column, uint32_t row)
+bool msi_cell_base64(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
     size_t room = text.bytes / 4 * 3 + 3;
     char *out = ms_heap_alloc(batch->heaps[0], room);
@@ -106,37 +98,29 @@ bool msi_cell_base64(ms_str text, ms_batch *batch, uint32_t column, uint32_t row
     if (!ms_text_base64_decode_loose(text, out, &bytes)) {
         return false;
     }
-    MS_VEC_DATA(&batch->columns[column], ms_view)[row] = ms_view_make(out, (uint32_t)bytes);
+    MS_VEC_DATA(vec, ms_view)[row] = ms_view_make(out, (uint32_t)bytes);
     return true;
 }
 
-static bool cell_bytes(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                       uint32_t row)
+static bool cell_date(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    (void)type;
-    return msi_cell_base64(text, batch, column, row);
-}
-
-static bool cell_date(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                      uint32_t row)
-{
-    (void)type;
-    int32_t *days = &MS_VEC_DATA(&batch->columns[column], int32_t)[row];
+    (void)batch;
+    int32_t *days = &MS_VEC_DATA(vec, int32_t)[row];
     return ms_text_parse_date(text, days) || ms_text_parse_short_date(text, days);
 }
 
-static bool cell_timestamp(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                           uint32_t row)
+static bool cell_timestamp(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    return ms_text_parse_timestamp_us(msi_cell_trim(text), MS_TEXT_SQL, type->precision,
-                                      &MS_VEC_DATA(&batch->columns[column], int64_t)[row]);
+    (void)batch;
+    return ms_text_parse_timestamp_us(msi_cell_trim(text), MS_TEXT_SQL, vec->type->precision,
+                                      &MS_VEC_DATA(vec, int64_t)[row]);
 }
 
-static bool cell_timestamp_ltz(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                               uint32_t row)
+static bool cell_timestamp_ltz(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row)
 {
-    return ms_text_parse_timestamp_us(msi_cell_trim(text), MS_TEXT_SQL_Z, type->precision,
-                                      &MS_VEC_DATA(&batch->columns[column], int64_t)[row]);
+    (void)batch;
+    return ms_text_parse_timestamp_us(msi_cell_trim(text), MS_TEXT_SQL_Z, vec->type->precision,
+                                      &MS_VEC_DATA(vec, int64_t)[row]);
 }
 
 msi_cell_fn msi_csv_cell(const ms_type *type)
@@ -152,8 +136,8 @@ msi_cell_fn msi_csv_cell(const ms_type *type)
         [MS_TYPE_DECIMAL] = cell_decimal,
         [MS_TYPE_CHAR] = cell_string,
         [MS_TYPE_VARCHAR] = cell_string,
-        [MS_TYPE_BINARY] = cell_bytes,
-        [MS_TYPE_VARBINARY] = cell_bytes,
+        [MS_TYPE_BINARY] = msi_cell_base64,
+        [MS_TYPE_VARBINARY] = msi_cell_base64,
         [MS_TYPE_DATE] = cell_date,
         [MS_TYPE_TIMESTAMP] = cell_timestamp,
         [MS_TYPE_TIMESTAMP_LTZ] = cell_timestamp_ltz,

@@ -5,6 +5,7 @@
  */
 #include "format/csv.h"
 
+#include "format/csv_nested.h"
 #include "format/csv_split.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ static const ms_option_desc csv_options[] = {
     {.key = "quote-character", .kind = MS_OPT_STRING},
     {.key = "allow-comments", .kind = MS_OPT_BOOL, .fallback = "false"},
     {.key = "ignore-parse-errors", .kind = MS_OPT_BOOL, .fallback = "false"},
-    {.key = "array-element-delimiter", .kind = MS_OPT_STRING, .unsupported = true},
+    {.key = "array-element-delimiter", .kind = MS_OPT_STRING, .fallback = ";"},
     {.key = "escape-character", .kind = MS_OPT_STRING},
     {.key = "null-literal", .kind = MS_OPT_STRING},
     {.key = "write-bigdecimal-in-scientific-notation", .kind = MS_OPT_BOOL, .fallback = "true"},
@@ -31,6 +32,18 @@ static const ms_option_desc csv_options[] = {
 #define CSV_OPTION_COUNT ((uint32_t)(sizeof csv_options / sizeof *csv_options))
 
 /* Options. */
+
+/* One character as it is written. */
+static ms_rc take_char(const ms_option_value *value, const char *key, char *char_out, ms_status *st)
+{
+    ms_str text = value->text;
+    if (text.bytes != 1 || (unsigned char)text.ptr[0] >= 0x80) {
+        return ms_status_set(st, MS_INVALID_OPTION, value->span,
+                             "option \"csv.%s\" must be one ASCII character", key);
+    }
+    *char_out = text.ptr[0];
+    return MS_OK;
+}
 
 /* One character, Java escapes decoded: "\t", "\\". */
 static ms_rc read_char(const ms_option_list *list, const char *key, char *char_out, bool *set_out,
@@ -50,12 +63,16 @@ static ms_rc read_char(const ms_option_list *list, const char *key, char *char_o
             return MS_OK;
         }
     }
-    if (text.bytes != 1 || (unsigned char)text.ptr[0] >= 0x80) {
-        return ms_status_set(st, MS_INVALID_OPTION, value.span,
-                             "option \"csv.%s\" must be one ASCII character", key);
-    }
-    *char_out = text.ptr[0];
-    return MS_OK;
+    return take_char(&value, key, char_out, st);
+}
+
+/* Escapes are not decoded here, as Flink does not. */
+static ms_rc read_element_delimiter(const ms_option_list *list, char *char_out, ms_status *st)
+{
+    static const char key[] = "array-element-delimiter";
+    ms_option_value value;
+    MS_TRY(ms_option_get(list, csv_options, CSV_OPTION_COUNT, key, &value, st));
+    return take_char(&value, key, char_out, st);
 }
 
 static ms_rc read_flag(const ms_option_list *list, const char *key, bool *flag_out, ms_status *st)
@@ -107,6 +124,7 @@ ms_rc msi_csv_read_options(const ms_option_list *list, ms_arena *arena, msi_csv_
                              "options \"csv.quote-character\" and \"csv.disable-quote-character\" "
                              "exclude each other");
     }
+    MS_TRY(read_element_delimiter(list, &options->element_delimiter, st));
     ms_option_value null_literal;
     MS_TRY(ms_option_get(list, csv_options, CSV_OPTION_COUNT, "null-literal", &null_literal, st));
     if (null_literal.has_value) {
@@ -123,7 +141,7 @@ typedef struct csv_decoder {
     msi_csv_options options;
     uint32_t file_count; /* columns of a record */
     uint32_t *target;    /* of each: the column of the batch, or NO_COLUMN */
-    msi_cell_fn *cells;  /* of each column of the batch */
+    msi_cell_fn *cells;  /* of each column of the batch; NULL: it is nested */
     const ms_type **types;
     ms_str *names;
     msi_csv_splitter splitter; /* of the record at hand; keeps one field more than file_count */
@@ -175,13 +193,6 @@ static ms_rc check_arity(csv_decoder *self, ms_str record, bool *skip_out, ms_st
     return bad_record(self, record, why, st);
 }
 
-static bool is_null_field(const msi_csv_options *options, ms_str field)
-{
-    bool is_literal =
-        options->null_literal.ptr != NULL && ms_str_equals(field, options->null_literal);
-    return is_literal || (options->empty_string_as_null && field.bytes == 0);
-}
-
 /* Converts the fields of the record into the next row of the batch. */
 static ms_rc convert(csv_decoder *self, ms_batch *batch, ms_str record, ms_status *st)
 {
@@ -191,13 +202,16 @@ static ms_rc convert(csv_decoder *self, ms_batch *batch, ms_str record, ms_statu
         if (column == NO_COLUMN) {
             continue;
         }
+        ms_vec *vec = &batch->columns[column];
+        bool is_nested = self->cells[column] == NULL;
         bool is_there = i < self->splitter.field_count;
         ms_str field = is_there ? msi_csv_field_text(&self->splitter, i) : ms_str_lit("");
-        if (!is_there || is_null_field(&self->options, field)) {
-            msi_cell_null(batch, column, row);
+        if (!is_there || (!is_nested && msi_csv_is_null(&self->options, field))) {
+            msi_cell_null(vec, row);
             continue;
         }
-        if (self->cells[column](field, self->types[column], batch, column, row)) {
+        if (is_nested ? msi_csv_read_nested(&self->options, field, vec, batch, row)
+                      : self->cells[column](field, vec, batch, row)) {
             continue;
         }
         if (!self->options.ignore_parse_errors) {
@@ -208,7 +222,7 @@ static ms_rc convert(csv_decoder *self, ms_batch *batch, ms_str record, ms_statu
                                          MS_STR_ARG(shown));
             return bad_record(self, record, why.ptr, st);
         }
-        msi_cell_null(batch, column, row);
+        msi_cell_null(vec, row);
     }
     batch->rows++;
     return MS_OK;
@@ -309,7 +323,7 @@ static ms_rc bind_columns(csv_decoder *self, const uint32_t *wanted, const ms_sc
         self->types[i] = field->type;
         self->names[i] = field->name;
         self->cells[i] = msi_csv_cell(field->type);
-        if (self->cells[i] == NULL) {
+        if (self->cells[i] == NULL && !msi_csv_is_nested(field->type)) {
             return ms_status_set(st, MS_NOT_SUPPORTED, ms_span_none,
                                  "format \"csv\" cannot read column \"%.*s\" of type %s",
                                  MS_STR_ARG(field->name),

@@ -3,13 +3,13 @@
  * Rows as csv records, quoted as Flink's writer quotes: texts of more than 24 UTF-16 units, and
  * those with a character at or below the largest of delimiter, quote and line feed (with the
  * defaults: a blank, a quote, a comma and what lies below), or with the escape character, which is
- * a backslash here also when there is none. Numbers and booleans are never quoted,
- * NULL is the null literal or nothing.
+ * a backslash here also when there is none. Numbers and booleans are never quoted, ROW and ARRAY
+ * are as one text, NULL is the null literal or nothing.
  */
 #include "format/csv.h"
 
 #include "base/limits.h"
-#include "format/format_priv.h"
+#include "format/csv_nested.h"
 
 /* A longer text is quoted without a look at it: the writer Flink uses decides so. */
 #define UNQUOTED_UNITS_MAX 24u
@@ -57,27 +57,7 @@ static ms_rc append_text(const csv_encoder *self, ms_str text, ms_buf *out, ms_s
     return ms_buf_append_byte(out, options->quote, st);
 }
 
-/* The text of a cell that may need quotes, in self->cell. */
-static ms_rc quotable_text(csv_encoder *self, const ms_vec *vec, uint32_t pos, ms_str *text_out,
-                           ms_status *st)
-{
-    if (ms_type_is_character(vec->type)) {
-        *text_out = ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]);
-        return MS_OK;
-    }
-    ms_buf_reset(&self->cell);
-    if (ms_type_is_binary(vec->type)) {
-        ms_str bytes = ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]);
-        MS_TRY(ms_buf_reserve(&self->cell, ms_text_base64_bytes(bytes.bytes), st));
-        self->cell.bytes = ms_text_base64_encode(self->cell.ptr, bytes);
-    } else {
-        MS_TRY(msi_append_temporal(&self->cell, vec, pos, ' ', st));
-    }
-    *text_out = ms_buf_view(&self->cell);
-    return MS_OK;
-}
-
-static ms_rc append_number(csv_encoder *self, const ms_vec *vec, uint32_t pos, ms_buf *out,
+static ms_rc append_number(const csv_encoder *self, const ms_vec *vec, uint32_t pos, ms_buf *out,
                            ms_status *st)
 {
     if (vec->type->kind == MS_TYPE_BOOLEAN) {
@@ -92,6 +72,56 @@ static ms_rc append_number(csv_encoder *self, const ms_vec *vec, uint32_t pos, m
     return ms_text_vec(out, &flat, pos, MS_TEXT_CAST, ms_zone_utc(), st);
 }
 
+static bool is_number(const ms_type *type)
+{
+    return type->kind == MS_TYPE_BOOLEAN || ms_type_is_numeric(type);
+}
+
+/* Appends the text of a value that is not nested, without quotes. */
+static ms_rc append_plain(const csv_encoder *self, const ms_vec *vec, uint32_t pos, ms_buf *out,
+                          ms_status *st)
+{
+    if (is_number(vec->type)) {
+        return append_number(self, vec, pos, out, st);
+    }
+    if (ms_type_is_character(vec->type)) {
+        return ms_buf_append(out, ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]), st);
+    }
+    if (ms_type_is_binary(vec->type)) {
+        ms_str bytes = ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]);
+        MS_TRY(ms_buf_reserve(out, ms_text_base64_bytes(bytes.bytes), st));
+        out->bytes += ms_text_base64_encode(out->ptr + out->bytes, bytes);
+        return MS_OK;
+    }
+    return msi_append_temporal(out, vec, pos, ' ', st);
+}
+
+/* Appends a part of a ROW or an ARRAY, behind a delimiter unless it is the first. */
+static ms_rc append_part(csv_encoder *self, const ms_vec *vec, uint32_t row, bool is_first,
+                         ms_status *st)
+{
+    const msi_csv_options *options = &self->options;
+    MS_TRY(is_first ? MS_OK : ms_buf_append_byte(&self->cell, options->element_delimiter, st));
+    return ms_vec_is_null(vec, row)
+               ? ms_buf_append(&self->cell, options->null_literal, st)
+               : append_plain(self, vec, ms_vec_pos(vec, row), &self->cell, st);
+}
+
+static ms_rc append_parts(csv_encoder *self, const ms_vec *vec, uint32_t pos, ms_status *st)
+{
+    if (vec->type->kind == MS_TYPE_ROW) {
+        for (uint32_t i = 0; i < vec->child_count; i++) {
+            MS_TRY(append_part(self, &vec->children[i], pos, i == 0, st));
+        }
+        return MS_OK;
+    }
+    ms_list list = MS_VEC_DATA(vec, ms_list)[pos];
+    for (uint32_t i = 0; i < list.length; i++) {
+        MS_TRY(append_part(self, &vec->children[0], list.offset + i, i == 0, st));
+    }
+    return MS_OK;
+}
+
 static ms_rc append_cell(csv_encoder *self, const ms_vec *vec, uint32_t row, ms_buf *out,
                          ms_status *st)
 {
@@ -99,12 +129,16 @@ static ms_rc append_cell(csv_encoder *self, const ms_vec *vec, uint32_t row, ms_
         return ms_buf_append(out, self->options.null_literal, st);
     }
     uint32_t pos = ms_vec_pos(vec, row);
-    if (vec->type->kind == MS_TYPE_BOOLEAN || ms_type_is_numeric(vec->type)) {
+    if (is_number(vec->type)) {
         return append_number(self, vec, pos, out, st);
     }
-    ms_str text;
-    MS_TRY(quotable_text(self, vec, pos, &text, st));
-    return append_text(self, text, out, st);
+    if (ms_type_is_character(vec->type)) {
+        return append_text(self, ms_view_str(&MS_VEC_DATA(vec, ms_view)[pos]), out, st);
+    }
+    ms_buf_reset(&self->cell);
+    MS_TRY(ms_type_is_nested(vec->type) ? append_parts(self, vec, pos, st)
+                                        : append_plain(self, vec, pos, &self->cell, st));
+    return append_text(self, ms_buf_view(&self->cell), out, st);
 }
 
 static ms_rc csv_encode(ms_encoder *encoder, const ms_batch *batch, ms_buf *out, ms_status *st)
@@ -135,7 +169,7 @@ static ms_rc check_types(csv_encoder *self, const ms_schema *schema, ms_status *
 {
     for (uint32_t i = 0; i < schema->column_count; i++) {
         const ms_field *field = &schema->columns[i];
-        if (msi_csv_cell(field->type) == NULL) {
+        if (msi_csv_cell(field->type) == NULL && !msi_csv_is_nested(field->type)) {
             return ms_status_set(st, MS_NOT_SUPPORTED, ms_span_none,
                                  "format \"csv\" cannot write column \"%.*s\" of type %s",
                                  MS_STR_ARG(field->name),

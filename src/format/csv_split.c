@@ -132,6 +132,17 @@ static msi_csv_split skip_line(msi_csv_splitter *self, size_t at, const char *wh
     return MSI_CSV_RECORD;
 }
 
+/* Behind the blanks and control characters from a position on that end neither field nor record. */
+static size_t behind_blanks(const msi_csv_splitter *self, ms_str input, size_t at)
+{
+    char delimiter = self->options->delimiter;
+    while (at < input.bytes && (unsigned char)input.ptr[at] <= ' ' && input.ptr[at] != delimiter &&
+           !is_record_end(input.ptr[at])) {
+        at++;
+    }
+    return at;
+}
+
 /* The parts below answer CUT, or RECORD when the next place goes on. */
 
 static msi_csv_split split_plain(msi_csv_splitter *self, ms_str input, bool at_end)
@@ -213,12 +224,7 @@ static msi_csv_split end_record(msi_csv_splitter *self, ms_str input, bool at_en
  */
 static msi_csv_split split_behind_field(msi_csv_splitter *self, ms_str input, bool at_end)
 {
-    size_t at = self->bytes;
-    char delimiter = self->options->delimiter;
-    while (at < input.bytes && (unsigned char)input.ptr[at] <= ' ' && input.ptr[at] != delimiter &&
-           !is_record_end(input.ptr[at])) {
-        at++;
-    }
+    size_t at = behind_blanks(self, input, self->bytes);
     self->bytes = at;
     if (at == input.bytes) {
         self->place = at_end ? MSI_CSV_AT_RECORD : MSI_CSV_BEHIND_FIELD;
@@ -227,7 +233,7 @@ static msi_csv_split split_behind_field(msi_csv_splitter *self, ms_str input, bo
     if (is_record_end(input.ptr[at])) {
         return end_record(self, input, at_end);
     }
-    if (input.ptr[at] != delimiter) {
+    if (input.ptr[at] != self->options->delimiter) {
         return skip_line(self, at, "has text behind a closing quote");
     }
     self->bytes = at + 1;
@@ -276,6 +282,9 @@ static msi_csv_split split_margin(msi_csv_splitter *self, ms_str input, bool at_
 
 static msi_csv_split split_at_field(msi_csv_splitter *self, ms_str input, bool at_end)
 {
+    if (self->options->trim_spaces) {
+        self->bytes = behind_blanks(self, input, self->bytes);
+    }
     if (self->bytes == input.bytes && !at_end) {
         return MSI_CSV_CUT;
     }

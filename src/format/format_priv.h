@@ -8,9 +8,11 @@
 #include "catalog/connector.h"
 #include "type/text.h"
 
-/* Writes the text of a cell as row `row` of a column; false when it is none of the type. */
-typedef bool (*msi_cell_fn)(ms_str text, const ms_type *type, ms_batch *batch, uint32_t column,
-                            uint32_t row);
+/*
+ * Writes the text of a cell as row `row` of a vector, a column of the batch or within one; false
+ * when it is none of its type.
+ */
+typedef bool (*msi_cell_fn)(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row);
 
 /* The function of a type under csv's rules; NULL when csv cannot read the type. */
 msi_cell_fn msi_csv_cell(const ms_type *type);
@@ -18,11 +20,11 @@ msi_cell_fn msi_csv_cell(const ms_type *type);
 /* Without blanks and control characters at both ends, as Java trims. */
 ms_str msi_cell_trim(ms_str text);
 
-/* Makes row `row` of a column NULL. */
-void msi_cell_null(ms_batch *batch, uint32_t column, uint32_t row);
+/* Makes row `row` of a vector NULL. */
+void msi_cell_null(ms_vec *vec, uint32_t row);
 
-/* Decodes base64 into the batch's heap as a value of a BYTES column. */
-bool msi_cell_base64(ms_str text, ms_batch *batch, uint32_t column, uint32_t row);
+/* Decodes base64 into the batch's heap as a value of a BYTES vector. */
+bool msi_cell_base64(ms_str text, ms_vec *vec, ms_batch *batch, uint32_t row);
 
 /* Appends decimal text as json and csv write numbers: stripped, plain or as BigDecimal has it. */
 ms_rc msi_append_decimal(ms_buf *out, const ms_vec *vec, uint32_t pos, bool plain,
@@ -48,7 +50,8 @@ typedef struct msi_csv_options {
     bool allow_trailing_comma;
     bool empty_string_as_null;
     bool scientific_decimals;
-    ms_str null_literal; /* ptr NULL: none */
+    char element_delimiter; /* between the parts of a ROW or an ARRAY */
+    ms_str null_literal;    /* ptr NULL: none */
 } msi_csv_options;
 
 ms_rc msi_csv_read_options(const ms_option_list *list, ms_arena *arena, msi_csv_options *options,

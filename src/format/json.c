@@ -115,7 +115,7 @@ static msi_json_op op_of(const ms_type *type)
 
 static void sink_null(void *arg, uint32_t column, uint32_t row)
 {
-    msi_cell_null(((json_decoder *)arg)->batch, column, row);
+    msi_cell_null(&((json_decoder *)arg)->batch->columns[column], row);
 }
 
 static void sink_valid(void *arg, uint32_t column, uint32_t row)
@@ -145,7 +145,8 @@ static bool sink_text(void *arg, uint32_t column, uint32_t row, const char *text
     const ms_type *type = self->schema.columns[column].type;
     ms_str view = ms_str_make(text, bytes);
     if (ms_type_is_binary(type)) {
-        return token == MSI_JSON_TOKEN_STRING && msi_cell_base64(view, self->batch, column, row);
+        ms_vec *vec = &self->batch->columns[column];
+        return token == MSI_JSON_TOKEN_STRING && msi_cell_base64(view, vec, self->batch, row);
     }
     if (ms_type_is_timestamp(type) && type->phys == MS_PHYS_I64) {
         int64_t *data = MS_VEC_DATA(&self->batch->columns[column], int64_t);
@@ -158,7 +159,7 @@ static bool sink_text(void *arg, uint32_t column, uint32_t row, const char *text
         return false;
     }
     if (is_null) {
-        msi_cell_null(self->batch, column, row);
+        msi_cell_null(&self->batch->columns[column], row);
         return true;
     }
     ms_value_to_vec(&self->scratch, &value, &self->batch->columns[column], row,

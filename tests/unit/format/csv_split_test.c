@@ -34,6 +34,9 @@ static const msi_csv_options rich = {.delimiter = ',',
 static const msi_csv_options escaped = {
     .delimiter = ',', .quote = '"', .has_quote = true, .escape = ',', .has_escape = true};
 
+static const msi_csv_options trimmed = {
+    .delimiter = ',', .quote = '"', .has_quote = true, .trim_spaces = true};
+
 /*
  * Splits the record that input begins with, seen in portions of so many bytes, each time at another
  * place in memory; the text has the outcome, the fields and how long the record is.
@@ -100,6 +103,8 @@ static void fields_are_the_same_wherever_the_input_is_cut(void **state)
     assert_split(&rich, "\t#a\n", "0 4 [\t#a]");
     assert_split(&rich, "a\\,b\\\nc,d\\\\", "0 11 [a,b\nc][d\\]");
     assert_split(&rich, "a\\,b\\\nc,d\\", "3 10 ");
+    assert_split(&trimmed, " \t\"a\" ,\" b\", c d , \n", "0 20 q[a]q[ b][c d][]");
+    assert_split(&trimmed, "  ", "0 2 []");
     assert_split(&escaped, "a,b\n", "0 4 [a][b]");
     assert_split(&escaped, "\"a,n,,\",b", "0 9 q[a\n,][b]");
     assert_split(&rich, "\"\\\"\"\n", "0 5 q[\"]");
@@ -108,6 +113,7 @@ static void fields_are_the_same_wherever_the_input_is_cut(void **state)
 static void random_records_are_the_same_wherever_the_input_is_cut(void **state)
 {
     (void)state;
+    static const msi_csv_options *const variants[] = {&plain, &rich, &escaped, &trimmed};
     static const char alphabet[] = "ab,,\"\"\\\n\r#  ";
     uint64_t random = 1;
     ms_buf whole;
@@ -121,7 +127,7 @@ static void random_records_are_the_same_wherever_the_input_is_cut(void **state)
             input[i] = alphabet[(random >> 33) % (sizeof alphabet - 1)];
         }
         fixture f;
-        init(&f, round % 3 == 0 ? &plain : round % 3 == 1 ? &rich : &escaped);
+        init(&f, variants[round % 4]);
         ms_buf_reset(&whole);
         describe(&f, ms_str_make(input, sizeof input), sizeof input, &whole);
         for (size_t portion = 1; portion < 5; portion++) {

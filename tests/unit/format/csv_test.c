@@ -173,10 +173,7 @@ static void options_are_checked(void **state)
     check_refused(&ms_format_csv, "field-delimiter=", "t", MS_INVALID_OPTION, "field-delimiter");
     check_refused(&ms_format_csv, "quote-character=';disable-quote-character=true", "t",
                   MS_OPTION_CONFLICT, "disable-quote-character");
-    check_refused(&ms_format_csv, "array-element-delimiter=x", "t", MS_NOT_SUPPORTED,
-                  "array-element-delimiter");
     check_refused(&ms_format_csv, "nul-literal=x", "t", MS_UNKNOWN_OPTION, "nul-literal");
-    check_refused(&ms_format_csv, "", "tA", MS_NOT_SUPPORTED, "ARRAY<INT>");
     check_refused(&ms_format_csv, "", "W", MS_NOT_SUPPORTED, "TIMESTAMP(9)");
 }
 
