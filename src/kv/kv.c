@@ -207,6 +207,7 @@ static void set_options(ms_kv *kv, const ms_kv_options *options)
     rocksdb_options_set_max_file_opening_threads(to, 1);
     msi_rocks_log_set(to);
     msi_rocks_stay_failed(to);
+    msi_rocks_write_near(to);
     /* No periodic dumps: an idle store costs nothing. */
     rocksdb_options_set_stats_dump_period_sec(to, 0);
     rocksdb_options_set_stats_persist_period_sec(to, 0);

@@ -32,6 +32,12 @@ void msi_rocks_log_set(rocksdb_options_t *options);
 void msi_rocks_stay_failed(rocksdb_options_t *options);
 
 /*
+ * Makes keys that ascend cheap to write where older ones lie between them. Batches of several
+ * writers are no longer put into the memtable at the same time.
+ */
+void msi_rocks_write_near(rocksdb_options_t *options);
+
+/*
  * From now on memory or a thread that the system refuses to C++ ends the process with a line on
  * standard error and exit status 1, on whatever thread, where nobody catches the exception. Once a
  * process; what else is not caught goes to the handler that was there before.

@@ -117,6 +117,87 @@ static void iterators_keep_to_their_bounds(void **state)
     ms_kv_iter_destroy(iter);
 }
 
+/*
+ * Runs of keys that ascend, keys in no order, the same keys again, and range deletions, with
+ * restarts and full memtables between them, against an array. Where ascending keys go in is a guess
+ * of ours (rocks_shim.cc), which must never be seen.
+ */
+#define MODEL_KEYS 2000u
+
+static ms_str model_key(uint32_t i, char text_out[16])
+{
+    snprintf(text_out, 16, "key-%06u", i);
+    return (ms_str){text_out, 10};
+}
+
+static void write_some(fixture *f, ms_env_random *random, uint32_t *model)
+{
+    char key[16];
+    char end[16];
+    uint32_t first = (uint32_t)(ms_env_random_below(random, MODEL_KEYS));
+    uint32_t count = 1 + (uint32_t)(ms_env_random_below(random, 300));
+    uint64_t how = ms_env_random_below(random, 8);
+    uint32_t stride = how < 2 ? 1 + (uint32_t)(ms_env_random_below(random, 3)) : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = how < 5 ? (first + i * stride) % MODEL_KEYS
+                              : (uint32_t)(ms_env_random_below(random, MODEL_KEYS));
+        uint32_t value = (uint32_t)ms_env_random_next(random) | 1u;
+        if (how == 4 && i % 16 == 0) {
+            uint32_t to = at + 1 + (uint32_t)(ms_env_random_below(random, 20));
+            ms_kv_batch_delete_range(f->batch, model_key(at, key), model_key(to, end));
+            for (uint32_t k = at; k < to && k < MODEL_KEYS; k++) {
+                model[k] = 0;
+            }
+        } else {
+            ms_kv_batch_put(f->batch, model_key(at, key),
+                            (ms_str){(const char *)&value, sizeof(value)});
+            model[at] = value;
+        }
+    }
+    write_batch(f);
+}
+
+static void assert_model(fixture *f, const uint32_t *model)
+{
+    ms_status st = {0};
+    char key[16];
+    ms_kv_iter *iter = ms_kv_iter_create(f->kv, &everything);
+    ms_kv_entry entry;
+    bool valid = ms_kv_iter_seek(iter, ms_str_lit(""), &entry);
+    for (uint32_t i = 0; i < MODEL_KEYS; i++) {
+        if (model[i] == 0) {
+            continue;
+        }
+        assert_true(valid);
+        assert_true(ms_str_equals(entry.key, model_key(i, key)));
+        assert_memory_equal(entry.value.ptr, &model[i], sizeof(model[i]));
+        valid = ms_kv_iter_next(iter, &entry);
+    }
+    assert_false(valid);
+    assert_ok(ms_kv_iter_check(iter, &st));
+    ms_kv_iter_destroy(iter);
+}
+
+static void random_writes_match_an_array(void **state)
+{
+    fixture *f = *state;
+    uint32_t *model = calloc(MODEL_KEYS, sizeof(*model));
+    ms_env_random random;
+    ms_env_random_init(&random, 11);
+    for (int round = 0; round < 300; round++) {
+        write_some(f, &random, model);
+        if (round % 20 == 0) {
+            assert_model(f, model);
+        }
+        if (round % 75 == 74) {
+            ms_kv_close(f->kv);
+            open_kv(f);
+        }
+    }
+    assert_model(f, model);
+    free(model);
+}
+
 static void range_deletions_take_the_start_and_leave_the_end(void **state)
 {
     fixture *f = *state;
@@ -356,6 +437,7 @@ int main(void)
         TEST(later_operations_of_a_batch_win),
         TEST(iterators_keep_to_their_bounds),
         TEST(range_deletions_take_the_start_and_leave_the_end),
+        TEST(random_writes_match_an_array),
         TEST(snapshot_stays_at_its_moment),
         TEST(get_appends_or_says_that_there_is_nothing),
         TEST(written_entries_survive_a_restart),
