@@ -56,11 +56,6 @@ void ms_bt_client_destroy(ms_bt_client *client)
     ms_mem_free(client);
 }
 
-const char *ms_bt_client_transport_name(const ms_bt_client *client)
-{
-    return client->transport->class->name;
-}
-
 bool ms_bt_client_is_millstream(const ms_bt_client *client)
 {
     const ms_bt_transport *transport = client->transport;

@@ -72,9 +72,6 @@ void ms_bt_client_drain(ms_bt_client *client);
  * running, after which the client still has something to do. */
 void ms_bt_client_destroy(ms_bt_client *client);
 
-/* What the transport calls itself ("embedded"), for messages and EXPLAIN. */
-const char *ms_bt_client_transport_name(const ms_bt_client *client);
-
 /*
  * Is it Millstream that answers: the embedded store, or a server that has named itself so in an
  * answer? False before the first one. Whoever needs what no other Bigtable has looks here after a

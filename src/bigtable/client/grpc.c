@@ -98,7 +98,6 @@ static bool is_millstream(const ms_bt_transport *transport)
 }
 
 static const ms_bt_transport_class grpc_class = {
-    .name = "grpc",
     .is_millstream = is_millstream,
     .start = start,
     .cancel = cancel,

@@ -29,7 +29,6 @@ typedef struct ms_bt_attempt ms_bt_attempt;
 typedef struct ms_bt_change_attempt ms_bt_change_attempt;
 
 typedef struct ms_bt_transport_class {
-    const char *name;
     /* Has the other side named itself as Millstream, in an answer so far? NULL: it is our store. */
     bool (*is_millstream)(const ms_bt_transport *transport);
     void (*start)(ms_bt_transport *transport, ms_bt_call *call);

@@ -217,7 +217,6 @@ static void start(ms_bt_transport *transport, ms_bt_call *call)
 }
 
 static const ms_bt_transport_class store_class = {
-    .name = "embedded",
     .start = start,
     .read_open = msi_scan_open,
     .read_fill = msi_scan_fill,

@@ -69,7 +69,6 @@ static inline void fake_close(ms_bt_transport *transport, ms_bt_attempt *attempt
 }
 
 static const ms_bt_transport_class fake_class = {
-    .name = "fake",
     .start = fake_start,
     .cancel = fake_cancel,
     .read_open = fake_open,
