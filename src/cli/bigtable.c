@@ -49,7 +49,8 @@ static const msi_flag flags[] = {
     [FLAG_DATA_DIR] = {"--data-dir", "DIR", "where the embedded Bigtable lives", false},
     [FLAG_BIGTABLE] = {"--bigtable", "WHERE", "embedded, cloud or HOST:PORT", false},
     [FLAG_SET] = {"--set", "KEY=VALUE", "a setting, such as bigtable.tls-ca; repeatable", false},
-    [FLAG_QUIET] = {"--quiet", NULL, "no notes on standard error", false},
+    [FLAG_QUIET] = {"--quiet", NULL, "no notes on standard error, but for where Bigtable is",
+                    false},
 };
 
 /* Sets of flags. */

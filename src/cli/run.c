@@ -32,7 +32,7 @@ static const msi_flag run_flags[] = {
     {"--fresh", NULL, "start anew though there is a checkpoint", false},
     {"--result", "FORMAT", "json, csv, tableau; changelog for every change", false},
     {"--metrics", "HOST:PORT", "", true},
-    {"--quiet", NULL, "no notes on standard error", false},
+    {"--quiet", NULL, "no notes on standard error, but for where Bigtable is", false},
 };
 
 /* What changes a plan or where tables are; nothing runs. */
@@ -42,7 +42,7 @@ static const msi_flag explain_flags[] = {
     {"--set", "KEY=VALUE", "a setting, as by SET; a SET of the script wins", false},
     {"--define", "NAME=VALUE", "the value of ${NAME}", false},
     {"--parallelism", "N", "subtasks of an operator", false},
-    {"--quiet", NULL, "no notes on standard error", false},
+    {"--quiet", NULL, "no notes on standard error, but for where Bigtable is", false},
 };
 
 typedef struct run_state {

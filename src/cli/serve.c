@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define DRAIN_MS 30000
+#define DRAIN_MS 10000   /* calls under way get this long to end */
 #define DESCRIPTORS 8192 /* 4096 of the store, 1024 of connections, and some */
 
 static const msi_flag flags[] = {

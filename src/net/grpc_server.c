@@ -6,6 +6,7 @@
  */
 #include "net/grpc_server.h"
 
+#include "base/env.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -531,6 +532,7 @@ static void drain_shard(void *arg)
     shard->is_draining = true;
     for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
         msi_h2_drain(&conn->h2);
+        msi_server_end_endless(&conn->h2);
     }
     msi_shard_check_done(shard);
 }
@@ -568,11 +570,15 @@ void ms_grpc_server_destroy(ms_grpc_server *server, int64_t grace_ns)
     if (server == NULL) {
         return;
     }
+    int64_t now_ns = ms_env_mono_ns();
+    int64_t until_ns = grace_ns < INT64_MAX - now_ns ? now_ns + grace_ns : INT64_MAX;
     ms_grpc_server_drain(server);
     ms_mutex_lock(&server->mutex);
     bool in_time = grace_ns > 0;
     while (in_time && server->done_count < server->shard_count) {
-        in_time = ms_cond_wait_for(&server->done_cond, &server->mutex, grace_ns);
+        in_time = ms_cond_wait_for(&server->done_cond, &server->mutex, until_ns - now_ns);
+        now_ns = ms_env_mono_ns();
+        in_time = in_time && now_ns < until_ns;
     }
     bool is_done = server->done_count == server->shard_count;
     ms_mutex_unlock(&server->mutex);

@@ -130,7 +130,8 @@ ms_rc ms_grpc_server_create(const ms_grpc_server_options *options, ms_grpc_serve
 uint16_t ms_grpc_server_port(const ms_grpc_server *server);
 
 /*
- * Stops accepting and sends GOAWAY on every connection: calls that run go on, new ones are refused.
+ * Stops accepting and sends GOAWAY on every connection: calls that run go on, but for endless ones,
+ * which end with UNAVAILABLE; new ones are refused.
  * Connections close when their calls are finished. Returns at once. Thread: any but the loops'.
  */
 void ms_grpc_server_drain(ms_grpc_server *server);
@@ -194,6 +195,10 @@ bool ms_grpc_server_call_is_writable(const ms_grpc_server_call *call);
  * not touch the call afterwards.
  */
 void ms_grpc_server_call_finish(ms_grpc_server_call *call, const ms_grpc_result *result);
+
+/* The call does not end by itself: a server that drains does not wait for it, but ends it with
+ * UNAVAILABLE. */
+void ms_grpc_server_call_set_endless(ms_grpc_server_call *call);
 
 /* Between pause and resume no on_message and no on_half_close comes, and the client gets no window.
  * Neither nests. */

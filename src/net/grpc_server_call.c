@@ -76,6 +76,7 @@ static void recycle(ms_grpc_server_call *call)
     call->is_finished = false;
     call->is_canceled = false;
     call->has_headers = false;
+    call->is_endless = false;
     if (shard->pool_count < POOL_MAX) {
         call->next = shard->pool;
         shard->pool = call;
@@ -226,6 +227,18 @@ static void end_started(ms_grpc_server_call *call, ms_grpc_code code, const char
         msi_h2_reset_stream(&call->stream, NGHTTP2_CANCEL);
     }
     cancel(call);
+}
+
+void msi_server_end_endless(msi_h2 *h2)
+{
+    msi_stream *next = NULL;
+    for (msi_stream *stream = h2->streams.next; stream != &h2->streams; stream = next) {
+        ms_grpc_server_call *call = of_stream(stream);
+        next = stream->next;
+        if (call->is_started && call->is_endless) {
+            end_started(call, MS_GRPC_UNAVAILABLE, "the server is shutting down");
+        }
+    }
 }
 
 static void deadline_passed(ms_loop_timer *timer)
@@ -489,6 +502,11 @@ void ms_grpc_server_call_finish(ms_grpc_server_call *call, const ms_grpc_result 
     if (call->stream.h2 == NULL) {
         recycle(call);
     }
+}
+
+void ms_grpc_server_call_set_endless(ms_grpc_server_call *call)
+{
+    call->is_endless = true;
 }
 
 void ms_grpc_server_call_pause(ms_grpc_server_call *call)

@@ -86,6 +86,7 @@ struct ms_grpc_server_call {
     bool is_finished; /* the handler has finished it, or never heard of it */
     bool is_canceled; /* nobody reads the answer */
     bool has_headers; /* the initial metadata was submitted */
+    bool is_endless;  /* is ended by a drain */
 };
 
 /* Calls: grpc_server_call.c. */
@@ -93,6 +94,9 @@ struct ms_grpc_server_call {
 /* A call object for a request that begins. */
 msi_stream *msi_server_call_new(msi_shard *shard);
 void msi_server_call_free(ms_grpc_server_call *call);
+
+/* Ends those of a connection's calls that would not end by themselves. */
+void msi_server_end_endless(msi_h2 *h2);
 
 /* Shards: grpc_server.c. */
 

@@ -769,7 +769,7 @@ case_bigtable_usage() {
     ms bigtable
     usage_error 'no command'
     ms bigtable bogus
-    usage_error 'no command bogus'
+    usage_error 'there is no command "bigtable bogus"'
     ms bigtable count
     usage_error 'count needs PROJECT/INSTANCE/TABLE'
     ms bigtable create-table p/i/t --family cf:int64-avg

@@ -460,6 +460,37 @@ case_serve_finishes_the_calls_under_way() {
     [ "$(cat out)" -gt 0 ] || fail 'nothing was written'
     kill -9 $pid
 }
+# Somebody who asks for 30 MB and reads none of it.
+read_nothing() {
+    serve --data-dir data
+    printf '%b' "$(numbers g 100000 3000)\nCREATE TABLE t (k STRING NOT NULL, cf ROW<v STRING>, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector'='bigtable', 'project'='p', 'instance'='i', 'table'='t', 'sink.create-disposition'='create-if-needed', 'sink.table-create.gc-rule.max-versions'='1');\nINSERT INTO t SELECT CAST(id AS STRING), ROW('$(printf %010000d 0)') FROM g;" >s.sql
+    ms run s.sql --bigtable "$address"
+    status_is 0
+    mkfifo unread
+    exec 8<>unread
+    "$program" bigtable show p/i/t --bigtable "$address" >unread 2>err </dev/null &
+    pid=$!
+    until_true grep -q "bigtable: $address" err
+    sleep 0.5
+    kill -0 $pid || fail "the reader has ended: $(cat err)"
+}
+case_serve_waits_for_a_reader_who_does_not_read_but_not_for_long() {
+    read_nothing
+    end_server TERM 0
+    kill $pid
+    ms bigtable count p/i/t --data-dir data
+    out_is '3000\n'
+}
+case_serve_waits_for_nobody_after_a_second_signal() {
+    read_nothing
+    kill -s TERM $server
+    sleep 0.5
+    kill -0 $server || fail 'the server did not wait for its call'
+    end_server TERM 143
+    kill $pid
+    ms bigtable count p/i/t --data-dir data
+    out_is '3000\n'
+}
 case_serve_does_not_wait_for_idle_connections() {
     serve --data-dir data
     exec 7<>"/dev/tcp/127.0.0.1/$port"
@@ -495,7 +526,7 @@ case_serve_passes_over_what_is_no_http() {
     serve --data-dir data
     for text in 'GET / HTTP/1.1\r\n\r\n' '\0\0\0' 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxxxxxxxxxxxx' '\026\003\001\001\000'; do
         exec 7<>"/dev/tcp/127.0.0.1/$port"
-        printf '%b' "$text" >&7
+        (printf '%b' "$text" >&7) # SIGPIPE may end it
         exec 7>&-
     done
     head -c 100000 /dev/urandom >"/dev/tcp/127.0.0.1/$port" 2>noise.err

@@ -393,6 +393,7 @@ static void read_change_stream(msi_call *call, ms_str message)
     options.end_micros = ms_wire_timestamp_micros(in->end_time);
     options.heartbeat_ms = ms_wire_duration_micros(in->heartbeat_duration) / 1000;
     handler->partition = options.partition;
+    ms_grpc_server_call_set_endless(call->grpc); /* clients go on elsewhere, with their tokens */
     ms_wire_change_writer_init(&handler->writer, NULL);
     handler->read = ms_bt_client_read_changes(call->server->client, &options,
                                               msi_call_mailbox(call), wake_changes, handler);

@@ -353,6 +353,39 @@ static void destroy_server(void *arg)
     ms_parker_unpark(&own->done);
 }
 
+static void a_server_does_not_wait_for_endless_calls(void **state)
+{
+    (void)state;
+    rig it;
+    ms_grpc_pair endless = {ms_str_lit("endless"), ms_str_lit("1")};
+    rig_open(&it, &(rig_options){0});
+    for (int i = 0; i < 2; i++) {
+        /* The second time, of an object that was used before. */
+        probe warm = {.path = "/t/Hold", .request = "", .pairs = &endless, .pair_count = 1};
+        probe_start(&it, &warm);
+        rig_wait_started(&it, i + 1);
+        probe_cancel(&warm);
+        probe_wait(&warm);
+        rig_wait_canceled(&it, i + 1);
+    }
+    probe call = {.path = "/t/Hold", .request = "", .pairs = &endless, .pair_count = 1};
+    probe other = {.path = "/t/Hold", .request = ""};
+    probe_start(&it, &other);
+    rig_wait_started(&it, 3);
+    probe_start(&it, &call);
+    rig_wait_started(&it, 4);
+    ms_grpc_server_drain(it.server);
+    probe_wait(&call);
+    assert_int_equal(call.code, MS_GRPC_UNAVAILABLE);
+    assert_string_equal(call.message, "the server is shutting down");
+    rig_wait_canceled(&it, 3);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).calls, 1);
+    rig_release(&it);
+    probe_wait(&other);
+    assert_int_equal(other.code, MS_GRPC_OK);
+    rig_close(&it);
+}
+
 static void a_server_waits_for_its_calls(void **state)
 {
     (void)state;
@@ -552,6 +585,7 @@ int main(void)
         cmocka_unit_test(a_server_without_descriptors_recovers),
         cmocka_unit_test(calls_without_the_token_are_refused),
         cmocka_unit_test(a_server_waits_for_its_calls),
+        cmocka_unit_test(a_server_does_not_wait_for_endless_calls),
         cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),
         cmocka_unit_test(a_handler_keeps_its_call_after_a_cancel),
         cmocka_unit_test(loopback_addresses_are_known),

@@ -243,6 +243,9 @@ static inline void rig_on_start(ms_grpc_server_call *call, const ms_grpc_server_
     } else if (ms_str_equals(method, ms_str_lit("Hold"))) {
         own->kind = RIG_HOLD;
         rig_hold(it, call);
+        if (rig_number(start->metadata, "endless", 0) != 0) {
+            ms_grpc_server_call_set_endless(call);
+        }
     } else if (ms_str_equals(method, ms_str_lit("Headers"))) {
         own->kind = RIG_HOLD;
         ms_grpc_server_call_send_headers(call, (ms_grpc_metadata){headers, 2});
