@@ -9,7 +9,9 @@
  * family, one qualifier, one value of 100 bytes. Phases, on each server in turn, three times; the
  * middle ratio counts:
  *
- *     bulk     MutateRows of 1,000 entries, eight calls outstanding: new keys in their order
+ *     bulk     MutateRows of 1,000 entries, eight calls outstanding: new keys in their order; also
+ *              beside a loop in this process that writes the same records to bare RocksDB, synced
+ *              every 1,000
  *     rewrite  the same again: every cell gets a value that replaces one
  *     scan     ReadRows of the whole table, warm
  *     point    ReadRows of one key, sixty-four outstanding
@@ -27,6 +29,7 @@
 #include "bigtable/client/grpc.h"
 #include "bigtable/client/single_row.h"
 #include "digest.h"
+#include "kv/kv.h"
 #include "net/loop.h"
 #include "os/file.h"
 #include "os/mailbox.h"
@@ -47,6 +50,9 @@
 #define MODIFY_ROWS 1000u
 #define VALUE_BYTES 100
 #define ROUNDS 3
+/* Around the row's key in the record of a cell, as the store lays it out. */
+#define RECORD_HEAD_BYTES 4
+#define RECORD_TAIL_BYTES 17
 #define PORT_MILLSTREAM "127.0.0.1:28086"
 #define PORT_EMULATOR "127.0.0.1:28087"
 
@@ -444,6 +450,29 @@ static void measure(server *s, phase p, int round)
                                 after.server_s - before.server_s, units};
 }
 
+/* The same records to bare RocksDB. Each batch is on the disk before the next one begins. */
+static cost run_bare(ms_kv *kv, uint32_t first)
+{
+    ms_status st = {0};
+    ms_kv_batch *batch = ms_kv_batch_create();
+    char key[RECORD_HEAD_BYTES + 16 + RECORD_TAIL_BYTES] = {0};
+    char value[VALUE_BYTES];
+    server self = {.pid = getpid()};
+    cost before = now(&self);
+    for (uint32_t i = first; i < first + rows_wanted; i++) {
+        (void)key_of(i, key + RECORD_HEAD_BYTES);
+        memset(value, 'a' + (int)(i % 26), sizeof(value));
+        ms_kv_batch_put(batch, (ms_str){key, sizeof(key)}, (ms_str){value, sizeof(value)});
+        if ((i + 1) % BATCH_ROWS == 0) {
+            must(ms_kv_write(kv, batch, MS_KV_SYNC, &st), &st);
+            ms_kv_batch_reset(batch);
+        }
+    }
+    cost after = now(&self);
+    ms_kv_batch_destroy(batch);
+    return (cost){after.wall_s - before.wall_s, after.client_s - before.client_s, 0, rows_wanted};
+}
+
 /* Results. */
 
 static double rate_of(const cost *c)
@@ -486,6 +515,26 @@ static bool report(const server *ours, const server *theirs, phase p)
     return is_kept;
 }
 
+/* Bulk beside bare RocksDB: half its rate at least. */
+static void report_bare(const server *ours, const cost *bare)
+{
+    double ratios[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        const cost *c = &ours->costs[BULK][i];
+        ratios[i] = rate_of(c) / rate_of(&bare[i]);
+        printf(
+            "  bulk   round %d: %.0f : %.0f per second of bare RocksDB; CPU us client and server "
+            "%.2f : %.2f\n",
+            i + 1, rate_of(c), rate_of(&bare[i]), us_per_unit(c->client_s + c->server_s, c),
+            us_per_unit(bare[i].client_s, &bare[i]));
+    }
+    qsort(ratios, ROUNDS, sizeof(ratios[0]), compare_doubles);
+    double ratio = ratios[ROUNDS / 2];
+    printf("result | service: bulk, bare RocksDB | %.0f/s | %.0f/s | %.2f | at least 0.5 | %s\n",
+           rate_of(&ours->costs[BULK][ROUNDS - 1]), rate_of(&bare[ROUNDS - 1]), ratio,
+           ratio >= 0.5 ? "pass" : "ALARM");
+}
+
 /* The call without the store: CPU of client and server together, bound 8 us. */
 static void report_call(const server *ours)
 {
@@ -509,7 +558,8 @@ int main(int argc, char **argv)
     }
     rows_wanted = number > 0 ? (uint32_t)(number / BATCH_ROWS * BATCH_ROWS) : ROWS_DEFAULT;
     char directory[] = "/tmp/bench-service-XXXXXX";
-    if (mkdtemp(directory) == NULL) {
+    char bare_directory[] = "/tmp/bench-bare-XXXXXX";
+    if (mkdtemp(directory) == NULL || mkdtemp(bare_directory) == NULL) {
         perror("bench_service");
         return 1;
     }
@@ -523,7 +573,12 @@ int main(int argc, char **argv)
     printf("bench_service: %s; %u rows; server mode group (each acknowledged write is on the "
            "disk), emulator in memory; warm caches\n",
            MS_BENCH_FLAGS, rows_wanted);
+    ms_status st = {0};
+    ms_kv *kv = NULL;
+    must(ms_kv_open(&(ms_kv_options){.path = bare_directory, .create = true}, &kv, &st), &st);
+    cost bare[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
+        bare[round] = run_bare(kv, (uint32_t)round * rows_wanted);
         for (int p = 0; p < PHASES; p++) {
             measure(round % 2 == 0 ? &ours : &theirs, (phase)p, round);
             measure(round % 2 == 0 ? &theirs : &ours, (phase)p, round);
@@ -532,6 +587,7 @@ int main(int argc, char **argv)
     for (int p = 0; p < PHASES; p++) {
         (void)report(&ours, &theirs, (phase)p);
     }
+    report_bare(&ours, bare);
     report_call(&ours);
     (void)scan(&ours, &ours.digest);
     (void)scan(&theirs, &theirs.digest);
@@ -542,8 +598,8 @@ int main(int argc, char **argv)
     }
     stop(&ours);
     stop(&theirs);
-    ms_status st = {0};
-    if (ms_dir_remove(directory, &st) != MS_OK) {
+    ms_kv_close(kv);
+    if (ms_dir_remove(directory, &st) != MS_OK || ms_dir_remove(bare_directory, &st) != MS_OK) {
         fprintf(stderr, "bench_service: %s\n", st.message);
     }
     return agrees ? 0 : 1;
