@@ -3,6 +3,10 @@
  * Bad requests against a server that runs: each row of the service's error table and each limit,
  * with the status and the text of the answer. After each the server answers a good request, and
  * nothing of the bad one was written. Fields are by the numbers of wire/proto.
+ *
+ * A row of the error table that cannot come up: a plan that has expired, as there are no queries.
+ * Limits without an error here are those of what is not built (views, schemas of keys) and those
+ * of how much a catalog and the queue hold, which are in store/limits_test.c.
  */
 #include "bigtable/server/server_testing.h"
 #include "bigtable/store/change_testing.h"
