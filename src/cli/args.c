@@ -72,26 +72,25 @@ static const msi_flag *find_flag(const msi_command *command, ms_str name)
     return NULL;
 }
 
-static const char *nearest_flag(const msi_command *command, ms_str name)
+void msi_nearest_compare(msi_nearest *nearest, const char *name, ms_str word)
 {
-    const char *best = NULL;
-    unsigned best_edits = 4;
-    for (size_t i = 0; i < command->flag_count; i++) {
-        unsigned edits = ms_str_distance(ms_str_cstr(command->flags[i].name), name, 3);
-        if (edits < best_edits) {
-            best = command->flags[i].name;
-            best_edits = edits;
-        }
+    unsigned edits = ms_str_distance(ms_str_cstr(name), word, nearest->edits);
+    /* With all of its letters wrong a short name is none. */
+    if (edits < nearest->edits && edits < strlen(name)) {
+        nearest->name = name;
+        nearest->edits = edits;
     }
-    return best;
 }
 
 static bool unknown_flag(msi_args *args, ms_str name)
 {
-    const char *near = nearest_flag(args->command, name);
-    if (near != NULL) {
+    msi_nearest near = MSI_NEAREST_NONE;
+    for (size_t i = 0; i < args->command->flag_count; i++) {
+        msi_nearest_compare(&near, args->command->flags[i].name, name);
+    }
+    if (near.name != NULL) {
         msi_usage_error(args->command, "there is no option \"%.*s\"; did you mean \"%s\"?",
-                        MS_STR_ARG(name), near);
+                        MS_STR_ARG(name), near.name);
     } else {
         msi_usage_error(args->command, "there is no option \"%.*s\"", MS_STR_ARG(name));
     }

@@ -390,19 +390,15 @@ static const admin_action *find_action(const char *name)
 
 static int unknown_action(const msi_command *command, const char *name)
 {
-    const char *near = NULL;
-    unsigned near_edits = 3;
+    msi_nearest near = MSI_NEAREST_NONE;
     for (size_t i = 0; i < ACTION_COUNT; i++) {
-        const char *other = action_name(&actions[i]);
-        unsigned edits = ms_str_distance(ms_str_cstr(other), ms_str_cstr(name), near_edits);
-        if (edits < near_edits) {
-            near = other;
-            near_edits = edits;
-        }
+        msi_nearest_compare(&near, action_name(&actions[i]), ms_str_cstr(name));
     }
-    return msi_usage_error(command, "there is no command \"bigtable %s\"%s%s%s", name,
-                           near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-                           near != NULL ? "\"?" : "");
+    if (near.name != NULL) {
+        return msi_usage_error(command, "there is no command \"bigtable %s\"; did you mean \"%s\"?",
+                               name, near.name);
+    }
+    return msi_usage_error(command, "there is no command \"bigtable %s\"", name);
 }
 
 /* An action as a command, for messages; for its usage with room for the options that it takes. */

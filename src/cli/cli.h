@@ -64,6 +64,17 @@ bool msi_args_next(msi_args *args);
 /* True when the flag at hand has this name. */
 bool msi_args_is(const msi_args *args, const char *name);
 
+/* The name that a misspelt word was meant to be, found among those that it is compared with. Starts
+ * with edits as few as they must be: one more than may be wrong. */
+typedef struct msi_nearest {
+    const char *name; /* NULL: none is near */
+    unsigned edits;
+} msi_nearest;
+
+#define MSI_NEAREST_NONE ((msi_nearest){.edits = 4})
+
+void msi_nearest_compare(msi_nearest *nearest, const char *name, ms_str word);
+
 /* Prints "millstream: <text>" and how to get help; returns MSI_EXIT_USAGE. */
 int msi_usage_error(const msi_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

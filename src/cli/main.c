@@ -38,7 +38,13 @@ static int unknown_command(const char *name)
             return MSI_EXIT_USAGE;
         }
     }
-    fprintf(stderr, "millstream: there is no command \"%s\"\ntry: millstream --help\n", name);
+    msi_nearest near = MSI_NEAREST_NONE;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        msi_nearest_compare(&near, commands[i]->name, ms_str_cstr(name));
+    }
+    fprintf(stderr, "millstream: there is no command \"%s\"%s%s%s\ntry: millstream --help\n", name,
+            near.name != NULL ? "; did you mean \"" : "", near.name != NULL ? near.name : "",
+            near.name != NULL ? "\"?" : "");
     return MSI_EXIT_USAGE;
 }
 

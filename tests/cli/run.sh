@@ -156,6 +156,9 @@ case_help_of_a_command_of_bigtable() {
     ! grep -qe --family -e --split out || fail 'options of other commands'
     ms bigtable --data-dir x split -h
     out_has 'usage: millstream bigtable split PROJECT/INSTANCE/TABLE KEY [options]'
+    ms bigtable xy
+    usage_error 'there is no command "bigtable xy"'
+    err_has_no 'did you mean'
     ms help bigtable sow
     usage_error 'there is no command "bigtable sow"; did you mean "show"?'
     ms bigtable sow p/i/t
@@ -183,6 +186,8 @@ case_help_columns_do_not_touch() {
 case_unknown_command() {
     ms bogus
     usage_error 'there is no command "bogus"'
+    ms srve
+    usage_error 'there is no command "srve"; did you mean "serve"?'
 }
 case_commands_to_come_are_refused_by_name() {
     for command in state node; do
