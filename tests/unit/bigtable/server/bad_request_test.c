@@ -688,18 +688,6 @@ static void reverse_scans_go_with_the_flag(void **state)
     assert_string_equal(c->message, REVERSE);
 }
 
-/* A job that holds a thread of the pool until it is told to go. */
-typedef struct held {
-    ms_iojob job;
-    sem_t *gate;
-} held;
-
-static void hold(ms_iojob *job)
-{
-    while (sem_wait(MS_MAIL_OWNER(job, held, job)->gate) != 0) {
-    }
-}
-
 static void full_queue_of_mutations(void **state)
 {
     caller *c = *state;
@@ -707,14 +695,8 @@ static void full_queue_of_mutations(void **state)
     f->queued_mutations_max = 25;
     reopen(c);
     caller *others = calloc(2, sizeof(*others));
-    held jobs[3];
-    sem_t gate;
-    ms_status st = {0};
-    assert_int_equal(sem_init(&gate, 0, 0), 0);
-    for (int i = 0; i < 3; i++) {
-        jobs[i] = (held){.job = {.run = hold}, .gate = &gate};
-        assert_ok(ms_iopool_submit(f->pool, &jobs[i].job, &st));
-    }
+    held_pool held;
+    pool_hold(f, &held);
     /* Two calls fit; the third does not, and is told at once. */
     const char *ten = "1'" TABLE "2' 2{1'k' (2{1{1'cf' 3#@}})*10}";
     for (int i = 0; i < 2; i++) {
@@ -726,9 +708,7 @@ static void full_queue_of_mutations(void **state)
     assert_int_equal(c->code, MS_GRPC_RESOURCE_EXHAUSTED);
     assert_string_equal(c->message, "You have reached the limit of total mutations in your queue. "
                                     "Throttle your usage and wait for operations to finish.");
-    for (int i = 0; i < 3; i++) {
-        sem_post(&gate);
-    }
+    pool_let_go(&held);
     for (int i = 0; i < 2; i++) {
         caller_wait(&others[i]);
         assert_int_equal(others[i].code, MS_GRPC_OK);
@@ -737,7 +717,7 @@ static void full_queue_of_mutations(void **state)
     caller_call(c, DATA "MutateRows", ten);
     assert_int_equal(c->code, MS_GRPC_OK);
     check_server(c, "after a full queue");
-    sem_destroy(&gate);
+    sem_destroy(&held.gate);
     free(others);
 }
 

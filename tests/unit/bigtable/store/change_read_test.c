@@ -749,21 +749,28 @@ static void tokens_that_do_not_fit_are_refused(void **state)
     stream_close(&left);
 }
 
+/* Writes a first row, and reads it: the token behind it. */
+static ms_str token_behind_first(fixture *f, ms_arena *arena)
+{
+    put(f, "a", "1");
+    stream s = stream_from(f, "", "", START_MICROS);
+    assert_changes(&s, 1, "a{f:q@1000000=1}");
+    ms_str token = ms_arena_copy_str(arena, s.token);
+    stream_close(&s);
+    return token;
+}
+
 static void positions_beyond_the_retention_are_out_of_range(void **state)
 {
     timed *t = *state;
     fixture *f = &t->f;
     create_stream_table(f, NULL, 0);
-    put(f, "a", "1");
-    stream s = stream_from(f, "", "", START_MICROS);
-    assert_changes(&s, 1, "a{f:q@1000000=1}");
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_str old = ms_arena_copy_str(&arena, s.token);
-    stream_close(&s);
+    ms_str old = token_behind_first(f, &arena);
     ms_env_clock_advance_us(&t->clock, DAY_MICROS - 1000);
     put(f, "a", "2");
-    s = stream_behind(f, range_of("", ""), old);
+    stream s = stream_behind(f, range_of("", ""), old);
     assert_changes(&s, 1, "a{f:q@1000000=2}");
     stream_close(&s);
     ms_env_clock_advance_us(&t->clock, 2000);
@@ -781,20 +788,16 @@ static void a_longer_retention_brings_no_position_back(void **state)
     timed *t = *state;
     fixture *f = &t->f;
     create_stream_table(f, NULL, 0);
-    put(f, "a", "1");
-    stream s = stream_from(f, "", "", START_MICROS);
-    assert_changes(&s, 1, "a{f:q@1000000=1}");
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_str old = ms_arena_copy_str(&arena, s.token);
-    stream_close(&s);
+    ms_str old = token_behind_first(f, &arena);
     split(f, "m");
     ms_env_clock_advance_us(&t->clock, 2 * DAY_MICROS);
     put(f, "a", "2");
     ms_bt_store_tick(f->store); /* removes what is older than a day, and forgets the first tablet */
     ms_bt_status bt = set_retention(f, 7 * DAY_MICROS);
     assert_bt(&bt, MS_BT_OK);
-    s = stream_behind(f, range_of("", ""), old);
+    stream s = stream_behind(f, range_of("", ""), old);
     assert_stream_fails(&s, MS_BT_OUT_OF_RANGE, "older than the changes that are retained");
     stream_close(&s);
     s = stream_from(f, "", "", START_MICROS);

@@ -9,8 +9,6 @@
 #include "bigtable/store/instance.h"
 #include "bigtable/store/record.h"
 
-#include <semaphore.h>
-
 /* Filling a catalog while the store is closed. */
 
 typedef struct filling {
@@ -351,17 +349,6 @@ static void table_is_cut_into_ten_thousand_and_one_tablets(void **state)
 
 /* What waits. */
 
-typedef struct held {
-    ms_iojob job;
-    sem_t *gate;
-} held;
-
-static void hold(ms_iojob *job)
-{
-    while (sem_wait(MS_MAIL_OWNER(job, held, job)->gate) != 0) {
-    }
-}
-
 static void a_million_mutations_may_wait(void **state)
 {
     timed *t = *state;
@@ -376,13 +363,8 @@ static void a_million_mutations_may_wait(void **state)
         assert_ok(ms_bt_mutation_batch_delete_row(&batch, &st));
     }
     ms_bt_mutation_batch_end_row(&batch);
-    held jobs[3];
-    sem_t gate;
-    assert_int_equal(sem_init(&gate, 0, 0), 0);
-    for (int i = 0; i < 3; i++) {
-        jobs[i] = (held){.job = {.run = hold}, .gate = &gate};
-        assert_ok(ms_iopool_submit(f->pool, &jobs[i].job, &st));
-    }
+    held_pool held;
+    pool_hold(f, &held);
     /* One that keeps nothing back. */
     ms_bt_client_options open = {.in_flight_mutations_max = 2000000};
     ms_bt_client *client = ms_bt_client_create(ms_bt_store_transport(f->store), &open);
@@ -401,9 +383,7 @@ static void a_million_mutations_may_wait(void **state)
     for (int i = 0; i < 10; i++) {
         assert_true(ms_bt_call_is_outstanding(&calls[i].call));
     }
-    for (int i = 0; i < 3; i++) {
-        sem_post(&gate);
-    }
+    pool_let_go(&held);
     for (int i = 0; i < 11; i++) {
         if (i < 10) {
             ms_bt_call_wait(&calls[i].call, &f->parker);
@@ -413,7 +393,7 @@ static void a_million_mutations_may_wait(void **state)
     }
     ms_bt_client_destroy(client);
     ms_bt_mutation_batch_release(&batch);
-    sem_destroy(&gate);
+    sem_destroy(&held.gate);
 }
 
 int main(void)

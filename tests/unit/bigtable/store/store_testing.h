@@ -21,6 +21,7 @@
 #include "os/mailbox.h"
 
 #include <inttypes.h>
+#include <semaphore.h>
 
 /* RocksDB is not built for ThreadSanitizer, which therefore does not see what orders its memory;
  * what it copies with memcpy and frees is left out. Our own code is checked in full. */
@@ -30,6 +31,8 @@ const char *__tsan_default_options(void)
     return "ignore_noninstrumented_modules=1";
 }
 #endif
+
+#define POOL_THREADS 3
 
 typedef struct fixture {
     char path[64];
@@ -141,7 +144,7 @@ static inline void fixture_init(fixture *f, ms_bt_sync_mode mode)
     snprintf(f->path, sizeof(f->path), "/tmp/store-test-XXXXXX");
     assert_non_null(mkdtemp(f->path));
     f->sync_mode = mode;
-    assert_ok(ms_iopool_create(&(ms_iopool_options){.threads = 3}, &f->pool, &st));
+    assert_ok(ms_iopool_create(&(ms_iopool_options){.threads = POOL_THREADS}, &f->pool, &st));
     ms_parker_init(&f->parker);
     ms_mailbox_init(&f->mailbox, &f->parker);
     f->table = (ms_bt_table_name){ms_str_lit("p"), ms_str_lit("i"), ms_str_lit("t")};
@@ -157,6 +160,41 @@ static inline void fixture_release(fixture *f)
     ms_iopool_destroy(f->pool);
     ms_mailbox_release(&f->mailbox);
     assert_ok(ms_dir_remove(f->path, &st));
+}
+
+/* Jobs that hold all threads of the pool, so that nothing is written, until they are let go. */
+
+typedef struct held_thread {
+    ms_iojob job;
+    sem_t *gate;
+} held_thread;
+
+typedef struct held_pool {
+    held_thread threads[POOL_THREADS];
+    sem_t gate;
+} held_pool;
+
+static inline void hold_thread(ms_iojob *job)
+{
+    while (sem_wait(MS_MAIL_OWNER(job, held_thread, job)->gate) != 0) {
+    }
+}
+
+static inline void pool_hold(fixture *f, held_pool *held)
+{
+    ms_status st = {0};
+    assert_int_equal(sem_init(&held->gate, 0, 0), 0);
+    for (int i = 0; i < POOL_THREADS; i++) {
+        held->threads[i] = (held_thread){.job = {.run = hold_thread}, .gate = &held->gate};
+        assert_ok(ms_iopool_submit(f->pool, &held->threads[i].job, &st));
+    }
+}
+
+static inline void pool_let_go(held_pool *held)
+{
+    for (int i = 0; i < POOL_THREADS; i++) {
+        sem_post(&held->gate);
+    }
 }
 
 /* Creates the fixture's table; granularity 0 is that of milliseconds. */
