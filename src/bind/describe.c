@@ -121,7 +121,7 @@ static ms_str column_line(ms_arena *arena, const ms_column *column)
         return ms_arena_format(arena, "  %.*s AS %.*s%.*s", MS_STR_ARG(name),
                                MS_STR_ARG(column->expr_sql), MS_STR_ARG(comment));
     }
-    ms_str type = ms_type_text(arena, column->type);
+    ms_str type = ms_type_text_long(arena, column->type);
     ms_str extras = {NULL, 0};
     if (column->kind == MS_COLUMN_METADATA) {
         extras = metadata_text(arena, column);

@@ -71,7 +71,7 @@ typedef enum ms_text_result {
 ms_text_result ms_text_parse_decimal(ms_str text, int32_t precision, int32_t scale,
                                      ms_i128 *unscaled_out);
 
-/* CAST to an integer type: trimmed, sign, digits, and a fraction of digits that is cut. */
+/* CAST to an integer type: blanks around, sign, digits, and a fraction of digits that is cut. */
 ms_text_result ms_text_cast_i64(ms_str text, int64_t min, int64_t max, int64_t *value_out);
 
 /* CAST to DECIMAL: as parse, trimmed. */
@@ -140,7 +140,10 @@ bool ms_text_parse_timestamp_us(ms_str text, ms_text_timestamp_form form, int32_
 bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_t precision,
                                 ms_ts16 *ts_out);
 
-/* CAST to DATE: what follows the first blank is ignored; missing month and day are 1. */
+/*
+ * CAST to DATE: trimmed; what follows the first blank is ignored, but in a text that begins with
+ * one; missing month and day are 1.
+ */
 bool ms_text_cast_date(ms_str text, int32_t *days_out);
 
 /* CAST to TIME: trimmed, h[:m[:s[.f]]], rounded to milliseconds, and an optional offset +h[:m],

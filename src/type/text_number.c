@@ -591,9 +591,23 @@ ms_text_result ms_text_cast_decimal(ms_str text, int32_t precision, int32_t scal
     return ms_text_parse_decimal(ms_str_trim(text), precision, scale, unscaled_out);
 }
 
+/* Without U+0020 at both ends, and no other blank. */
+static ms_str trim_spaces(ms_str text)
+{
+    size_t start = 0;
+    size_t end = text.bytes;
+    while (start < end && text.ptr[start] == ' ') {
+        start++;
+    }
+    while (end > start && text.ptr[end - 1] == ' ') {
+        end--;
+    }
+    return ms_str_slice(text, start, end);
+}
+
 ms_text_result ms_text_cast_i64(ms_str text, int64_t min, int64_t max, int64_t *value_out)
 {
-    ms_str trimmed = ms_str_trim(text);
+    ms_str trimmed = trim_spaces(text);
     if (trimmed.bytes == 0) {
         return MS_TEXT_MALFORMED;
     }

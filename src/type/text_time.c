@@ -406,8 +406,8 @@ bool ms_text_parse_timestamp_ts(ms_str text, ms_text_timestamp_form form, int32_
 
 bool ms_text_cast_date(ms_str text, int32_t *days_out)
 {
-    ms_str trimmed = ms_str_trim(text);
-    scan s = scan_of(ms_str_slice(trimmed, 0, ms_str_find_byte(trimmed, ' ', 0)));
+    size_t blank = ms_str_find_byte(text, ' ', 0);
+    scan s = scan_of(ms_str_trim(blank > 0 ? ms_str_slice(text, 0, blank) : text));
     int32_t year = 0;
     int32_t month = 1;
     int32_t day = 1;

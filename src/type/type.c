@@ -334,7 +334,9 @@ static ms_str quoted_name(ms_arena *arena, ms_str name)
     return ms_str_make(text, bytes);
 }
 
-static ms_str children_text(ms_arena *arena, const ms_type *type)
+static ms_str text_of(ms_arena *arena, const ms_type *type, bool is_long);
+
+static ms_str children_text(ms_arena *arena, const ms_type *type, bool is_long)
 {
     ms_str text = ms_arena_format(arena, "%s<", kinds[type->kind].name);
     for (uint32_t i = 0; i < type->child_count; i++) {
@@ -343,27 +345,34 @@ static ms_str children_text(ms_arena *arena, const ms_type *type)
             text = join(arena, text, quoted_name(arena, type->names[i]));
             text = join(arena, text, ms_str_lit(" "));
         }
-        text = join(arena, text, ms_type_text(arena, type->children[i]));
+        text = join(arena, text, text_of(arena, type->children[i], is_long));
     }
     return join(arena, text, ms_str_lit(">"));
 }
 
-ms_str ms_type_text_bare(ms_arena *arena, const ms_type *type)
+/* The short names of types that have a longer one; NULL: the type has one name. */
+static const char *short_name(const ms_type *type)
+{
+    bool is_unbounded = type->precision == MS_TYPE_LENGTH_MAX;
+    return type->kind == MS_TYPE_VARCHAR && is_unbounded     ? "STRING"
+           : type->kind == MS_TYPE_VARBINARY && is_unbounded ? "BYTES"
+                                                             : NULL;
+}
+
+static ms_str bare_text(ms_arena *arena, const ms_type *type, bool is_long)
 {
     const char *name = kinds[type->kind].name;
     if (ms_type_is_nested(type)) {
-        return children_text(arena, type);
+        return children_text(arena, type, is_long);
     }
     if (type->kind == MS_TYPE_DECIMAL) {
         return ms_arena_format(arena, "DECIMAL(%d, %d)", type->precision, type->scale);
     }
-    if (kind_is_sized(type->kind) && type->precision == MS_TYPE_LENGTH_MAX) {
-        if (type->kind == MS_TYPE_VARCHAR) {
-            return ms_str_lit("STRING");
-        }
-        if (type->kind == MS_TYPE_VARBINARY) {
-            return ms_str_lit("BYTES");
-        }
+    if (!is_long && short_name(type) != NULL) {
+        return ms_str_cstr(short_name(type));
+    }
+    if (is_long && type->kind == MS_TYPE_TIMESTAMP_LTZ) {
+        return ms_arena_format(arena, "TIMESTAMP(%d) WITH LOCAL TIME ZONE", type->precision);
     }
     if (kind_is_sized(type->kind) || type->kind == MS_TYPE_TIME || kind_is_timestamp(type->kind)) {
         return ms_arena_format(arena, "%s(%d)", name, type->precision);
@@ -371,10 +380,25 @@ ms_str ms_type_text_bare(ms_arena *arena, const ms_type *type)
     return ms_str_cstr(name);
 }
 
+static ms_str text_of(ms_arena *arena, const ms_type *type, bool is_long)
+{
+    ms_str bare = bare_text(arena, type, is_long);
+    return type->nullable ? bare : join(arena, bare, ms_str_lit(" NOT NULL"));
+}
+
+ms_str ms_type_text_bare(ms_arena *arena, const ms_type *type)
+{
+    return bare_text(arena, type, false);
+}
+
 ms_str ms_type_text(ms_arena *arena, const ms_type *type)
 {
-    ms_str bare = ms_type_text_bare(arena, type);
-    return type->nullable ? bare : join(arena, bare, ms_str_lit(" NOT NULL"));
+    return text_of(arena, type, false);
+}
+
+ms_str ms_type_text_long(ms_arena *arena, const ms_type *type)
+{
+    return text_of(arena, type, true);
 }
 
 uint32_t ms_schema_find(const ms_schema *schema, ms_str name)

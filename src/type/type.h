@@ -165,6 +165,9 @@ ms_str ms_type_text(ms_arena *arena, const ms_type *type);
 /* The same without a trailing NOT NULL at the top level. */
 ms_str ms_type_text_bare(ms_arena *arena, const ms_type *type);
 
+/* As SHOW CREATE prints it: without the short names STRING, BYTES and TIMESTAMP_LTZ. */
+ms_str ms_type_text_long(ms_arena *arena, const ms_type *type);
+
 /* Bytes of one value in a vector's data array; 0 for NONE and ROW. */
 size_t ms_phys_bytes(ms_phys phys);
 

@@ -538,7 +538,7 @@ static void casts_to_integers_cut_the_fraction(void **state)
         {"", MS_TEXT_MALFORMED, 0},     {"  ", MS_TEXT_MALFORMED, 0},
         {"-", MS_TEXT_MALFORMED, 0},    {".", MS_TEXT_MALFORMED, 0},
         {"0x1", MS_TEXT_MALFORMED, 0},  {"99999999999999999999999", MS_TEXT_RANGE, 0},
-        {"1 2", MS_TEXT_MALFORMED, 0},
+        {"1 2", MS_TEXT_MALFORMED, 0},  {"\t12\n", MS_TEXT_MALFORMED, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t got = 77;

@@ -24,6 +24,13 @@ static int stop(void **state)
     return 0;
 }
 
+static void assert_long_text(const ms_type *type, const char *text)
+{
+    ms_str got = ms_type_text_long(&arena, type);
+    assert_int_equal(got.bytes, strlen(text));
+    assert_memory_equal(got.ptr, text, got.bytes);
+}
+
 static void assert_text(const ms_type *type, const char *text)
 {
     ms_str got = ms_type_text(&arena, type);
@@ -34,6 +41,21 @@ static void assert_text(const ms_type *type, const char *text)
 static const ms_type *int_type(bool nullable)
 {
     return ms_type_simple(&arena, MS_TYPE_INT, nullable);
+}
+
+static void the_long_text_has_no_short_names(void **state)
+{
+    (void)state;
+    const ms_type *fields[] = {ms_type_string(&arena, false), ms_type_bytes(&arena, true),
+                               ms_type_temporal(&arena, MS_TYPE_TIMESTAMP_LTZ, 3, false),
+                               ms_type_sized(&arena, MS_TYPE_VARCHAR, 20, true)};
+    static const char *const texts[] = {"VARCHAR(2147483647) NOT NULL", "VARBINARY(2147483647)",
+                                        "TIMESTAMP(3) WITH LOCAL TIME ZONE NOT NULL",
+                                        "VARCHAR(20)"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_long_text(fields[i], texts[i]);
+    }
+    assert_long_text(ms_type_array(&arena, fields[0], true), "ARRAY<VARCHAR(2147483647) NOT NULL>");
 }
 
 static void types_print_as_flink_prints_them(void **state)
@@ -168,6 +190,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(types_print_as_flink_prints_them),
+        TEST(the_long_text_has_no_short_names),
         TEST(physical_forms_follow_the_parameters),
         TEST(equality_is_exact_and_shape_is_not),
         TEST(names_come_from_another_type_of_the_same_shape),
