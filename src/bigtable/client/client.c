@@ -56,6 +56,11 @@ void ms_bt_client_destroy(ms_bt_client *client)
     ms_mem_free(client);
 }
 
+bool ms_bt_client_keeps_order(const ms_bt_client *client)
+{
+    return client->transport->class->keeps_order;
+}
+
 bool ms_bt_client_is_millstream(const ms_bt_client *client)
 {
     const ms_bt_transport *transport = client->transport;

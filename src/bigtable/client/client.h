@@ -72,6 +72,10 @@ void ms_bt_client_drain(ms_bt_client *client);
  * running, after which the client still has something to do. */
 void ms_bt_client_destroy(ms_bt_client *client);
 
+/* Are writes applied in the order in which they were submitted? What is under way at the same time
+ * may otherwise be applied in any. */
+bool ms_bt_client_keeps_order(const ms_bt_client *client);
+
 /*
  * Is it Millstream that answers: the embedded store, or a server that has named itself so in an
  * answer? False before the first one. Whoever needs what no other Bigtable has looks here after a

@@ -29,6 +29,9 @@ typedef struct ms_bt_attempt ms_bt_attempt;
 typedef struct ms_bt_change_attempt ms_bt_change_attempt;
 
 typedef struct ms_bt_transport_class {
+    /* Are writes applied in the order of their starts? Not where they go by several connections and
+     * are repeated. */
+    bool keeps_order;
     /* Has the other side named itself as Millstream, in an answer so far? NULL: it is our store. */
     bool (*is_millstream)(const ms_bt_transport *transport);
     void (*start)(ms_bt_transport *transport, ms_bt_call *call);

@@ -217,6 +217,7 @@ static void start(ms_bt_transport *transport, ms_bt_call *call)
 }
 
 static const ms_bt_transport_class store_class = {
+    .keeps_order = true,
     .start = start,
     .read_open = msi_scan_open,
     .read_fill = msi_scan_fill,

@@ -154,12 +154,20 @@ static void encode_family(msi_bt_encoder *e, uint32_t f, uint32_t first)
     }
 }
 
+int64_t msi_bt_encoder_stamp(msi_bt_encoder *encoder, bool is_later)
+{
+    int64_t now = ms_env_wall_ms() * MICROS_PER_MILLI;
+    int64_t least = encoder->micros + (is_later ? MICROS_PER_MILLI : 0);
+    encoder->micros = now > least ? now : least;
+    return encoder->micros;
+}
+
 static void encode_chunk(msi_bt_encoder *e)
 {
     uint32_t left = e->live - e->next;
     e->chunk_rows = left < CHUNK_ROWS ? left : CHUNK_ROWS;
     e->chunk_at = 0;
-    e->micros = ms_env_wall_ms() * MICROS_PER_MILLI;
+    (void)msi_bt_encoder_stamp(e, false);
     const msi_bt_codec *key = &e->layout->key;
     const ms_vec *vec = &e->batch->columns[e->layout->key_column];
     for (uint32_t i = 0; i < e->chunk_rows; i++) {

@@ -8,7 +8,8 @@
  *
  * So is a row key that is NULL or has no bytes, and a row of which every family is NULL. Cells are
  * encoded a column at a time for some hundred rows, then put together row by row; they are stamped
- * with the writer's clock, in whole milliseconds, read when those rows are encoded.
+ * with the writer's clock, in whole milliseconds, read when those rows are encoded. A later row
+ * never has an earlier stamp, even where the clock steps back.
  *
  *     msi_bt_encoder_begin(encoder, batch);
  *     while (!msi_bt_encoder_is_done(encoder)) {
@@ -50,6 +51,10 @@ bool msi_bt_encoder_is_done(const msi_bt_encoder *encoder);
  */
 ms_rc msi_bt_encoder_rows(msi_bt_encoder *encoder, ms_bt_mutation_batch *mutations,
                           ms_status *st) MS_MUST_USE;
+
+/* Reads the clock for the rows that follow, and returns the least stamp that they will have: not
+ * below those of the rows before; is_later: above them. */
+int64_t msi_bt_encoder_stamp(msi_bt_encoder *encoder, bool is_later);
 
 /* Bytes of memory that the encoder holds; for the accountant. */
 size_t msi_bt_encoder_bytes(const msi_bt_encoder *encoder);

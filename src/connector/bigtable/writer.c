@@ -11,6 +11,12 @@
  * the next batch is blocked. Until a first request has succeeded only one is sent at a time,
  * because what is behind a request that has to wait for its table must not overtake it.
  *
+ * Over a network requests that are out together may be applied in any order: they take several
+ * connections, and one that failed is repeated after the other. So that the last row of a key wins
+ * all the same, two are out together only where the order does not matter: neither deletes, and
+ * the cells of the second have later times. A request that follows a full one begins a millisecond
+ * later for that.
+ *
  * Checkpoints. A cut closes the request that is being filled. It is persisted when every request up
  * to it is answered and then the service has synced its log. Rows written later do not hold it up.
  *
@@ -51,6 +57,8 @@ typedef struct request {
     struct request *next;
     request_state state;
     uint64_t sequence;
+    int64_t from_micros; /* the times of its cells */
+    int64_t to_micros;
 } request;
 
 typedef struct wait {
@@ -79,6 +87,8 @@ struct bt_writer {
     uint64_t next_sequence;
     uint64_t cut_sequence;
     msi_bt_ensure ensure;
+    bool keeps_order;  /* of requests that are out together */
+    bool begins_later; /* the next request, than the one before ended */
     bool sink_creates; /* what is missing */
     bool is_known;     /* a request has succeeded: the table is there */
     bool is_missing;   /* requests are parked until it is made */
@@ -134,6 +144,7 @@ static ms_rc begin_request(bt_writer *self, ms_status *st)
     }
     self->filling->state = REQUEST_FILLING;
     self->filling->next = NULL;
+    self->filling->from_micros = msi_bt_encoder_stamp(self->encoder, self->begins_later);
     return MS_OK;
 }
 
@@ -187,11 +198,33 @@ static void recycle(bt_writer *self, request *r)
     self->spare_count++;
 }
 
+/* Would it matter which of the two is applied first? */
+static bool order_matters(const request *first, const request *second)
+{
+    return ms_bt_mutation_batch_has_deletes(&first->mutations) ||
+           ms_bt_mutation_batch_has_deletes(&second->mutations) ||
+           first->to_micros >= second->from_micros;
+}
+
+/* May a request be out together with those before it that are? */
+static bool may_go(const bt_writer *self, const request *r)
+{
+    for (const request *at = self->oldest; at != r && !self->keeps_order; at = at->next) {
+        if (at->state == REQUEST_SENT && order_matters(at, r)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void send_requests(bt_writer *self)
 {
     uint32_t most = self->is_known ? REQUESTS_OUT : 1;
     for (request *r = self->oldest; r != NULL && self->sent_count < most && !self->is_missing;
          r = r->next) {
+        if (r->state == REQUEST_QUEUED && !may_go(self, r)) {
+            return;
+        }
         if (r->state == REQUEST_QUEUED) {
             r->state = REQUEST_SENT;
             self->sent_count++;
@@ -459,6 +492,8 @@ static ms_rc take_rows(bt_writer *self, const ms_batch *batch, ms_status *st)
         MS_TRY(msi_bt_encoder_rows(self->encoder, &self->filling->mutations, st));
         self->writer.bytes_written +=
             ms_bt_mutation_batch_bytes(&self->filling->mutations) - before;
+        self->filling->to_micros = msi_bt_encoder_stamp(self->encoder, false);
+        self->begins_later = !self->keeps_order && !msi_bt_encoder_is_done(self->encoder);
         if (!msi_bt_encoder_is_done(self->encoder)) {
             close_request(self);
             send_requests(self);
@@ -558,6 +593,7 @@ ms_rc msi_bt_writer_create(const ms_sink *sink, const ms_task_env *env, ms_write
     self->writer.klass = &writer_class;
     ms_arena_init(&self->arena, 0);
     self->client = *given->client;
+    self->keeps_order = ms_bt_client_keeps_order(self->client);
     self->destination = msi_bt_destination_copy(&self->arena, &given->layout.destination);
     self->app_profile = ms_arena_copy_str(&self->arena, given->options.app_profile);
     self->sink_creates = given->options.creates;

@@ -69,6 +69,7 @@ static inline void fake_close(ms_bt_transport *transport, ms_bt_attempt *attempt
 }
 
 static const ms_bt_transport_class fake_class = {
+    .keeps_order = true,
     .start = fake_start,
     .cancel = fake_cancel,
     .read_open = fake_open,

@@ -6,6 +6,7 @@
 #include "bt_running.h"
 
 #include "bigtable/client/fake_transport.h"
+#include "connector/bigtable/row_encode.h"
 
 typedef struct fixture {
     world world; /* without a store: its client is the fake's */
@@ -200,6 +201,103 @@ static void until_a_request_succeeded_only_one_is_out(void **state)
     fixture_release(&f);
 }
 
+static void close_request(fixture *f)
+{
+    ms_status st = {0};
+    assert_ok(f->writer->klass->cut(f->writer, 1, false, &st));
+}
+
+/* A writer over a network, which has written once. */
+static void fixture_init_network(fixture *f, ms_env_clock *clock)
+{
+    static ms_bt_transport_class network;
+    network = fake_class;
+    network.keeps_order = false;
+    clock->wall_us = INT64_C(1700000000000000);
+    ms_env_set_clock(clock);
+    fixture_init(f, false);
+    f->writer->klass->close(f->writer);
+    f->fake->transport.class = &network;
+    f->writer = create_writer(&f->world, f->sink);
+    assert_int_equal(write_one(f, "'k0' ('x')"), MS_WRITE_DONE);
+    answer(f, 0, MS_BT_OK);
+}
+
+static void fixture_release_network(fixture *f)
+{
+    fixture_release(f);
+    ms_env_set_clock(NULL);
+}
+
+static void over_a_network_requests_are_out_together_when_their_order_does_not_matter(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first;
+        const char *second;
+        int64_t later_us;
+        bool together;
+    } cases[] = {
+        {"'k' ('1')", "'k' ('2')", 0, false},        /* one time: the last to come stays */
+        {"'k' ('1')", "'k' ('2')", -1000000, false}, /* the clock has stepped back */
+        {"'k' ('1')", "'k' ('2')", 1000, true},      /* the later time wins */
+        {"-D 'k' NULL", "'k' ('2')", 1000, false},   /* a deletion has no time */
+        {"'k' ('1')", "-D 'k' NULL", 1000, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fixture f;
+        ms_env_clock clock = {0};
+        fixture_init_network(&f, &clock);
+        assert_int_equal(write_one(&f, cases[i].first), MS_WRITE_DONE);
+        assert_int_equal(f.fake->started_count, 2);
+        ms_env_clock_advance_us(&clock, cases[i].later_us);
+        assert_int_equal(write_one(&f, cases[i].second), MS_WRITE_DONE);
+        close_request(&f);
+        assert_int_equal(f.fake->started_count, cases[i].together ? 3 : 2);
+        answer(&f, 1, MS_BT_OK);
+        assert_int_equal(f.fake->started_count, 3);
+        answer(&f, 2, MS_BT_OK);
+        fixture_release_network(&f);
+    }
+}
+
+static int64_t time_of_first_cell(fixture *f, int started)
+{
+    const ms_bt_mutate_rows *call = ms_bt_call_mutate_rows(f->fake->started[started]);
+    ms_bt_mutation_cursor cursor = ms_bt_mutation_cursor_make(call->batch);
+    ms_bt_mutation_entry entry;
+    ms_bt_mutation mutation;
+    assert_true(ms_bt_mutation_cursor_next_entry(&cursor, &entry));
+    assert_true(ms_bt_mutation_cursor_next(&cursor, &mutation));
+    return mutation.timestamp_micros;
+}
+
+/* Or else a busy writer would have one request out at a time. */
+static void over_a_network_what_follows_a_full_request_has_a_later_time(void **state)
+{
+    (void)state;
+    fixture f;
+    ms_env_clock clock = {0};
+    fixture_init_network(&f, &clock);
+    char *row = calloc(1, MSI_BT_REQUEST_BYTES + 32);
+    memset(row, 'x', MSI_BT_REQUEST_BYTES + 24);
+    memcpy(row, "'k' ('", 6);
+    memcpy(row + MSI_BT_REQUEST_BYTES + 22, "')", 2);
+    batch_maker b;
+    batch_init(&b, &f.world.arena, &f.sink->input, 4);
+    batch_row(&b, row);
+    batch_row(&b, "'k' ('last')");
+    assert_int_equal(f.writer->klass->write(f.writer, &b.batch, &f.st), MS_WRITE_DONE);
+    close_request(&f);
+    assert_int_equal(f.fake->started_count, 3);
+    assert_int_equal(time_of_first_cell(&f, 1), clock.wall_us);
+    assert_int_equal(time_of_first_cell(&f, 2), clock.wall_us + 1000);
+    answer(&f, 1, MS_BT_OK);
+    answer(&f, 2, MS_BT_OK);
+    free(row);
+    fixture_release_network(&f);
+}
+
 static void what_is_missing_is_made_once(void **state)
 {
     (void)state;
@@ -340,6 +438,8 @@ int main(void)
         cmocka_unit_test(a_cut_closes_the_request_and_waits_for_its_own_rows_only),
         cmocka_unit_test(requests_may_be_answered_in_any_order),
         cmocka_unit_test(until_a_request_succeeded_only_one_is_out),
+        cmocka_unit_test(over_a_network_requests_are_out_together_when_their_order_does_not_matter),
+        cmocka_unit_test(over_a_network_what_follows_a_full_request_has_a_later_time),
         cmocka_unit_test(what_is_missing_is_made_once),
         cmocka_unit_test(a_failed_creation_fails_the_writer),
         cmocka_unit_test(a_failed_entry_is_named_by_its_key),
