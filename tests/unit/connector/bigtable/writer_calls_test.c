@@ -266,7 +266,7 @@ static int64_t time_of_first_cell(fixture *f, int started)
     const ms_bt_mutate_rows *call = ms_bt_call_mutate_rows(f->fake->started[started]);
     ms_bt_mutation_cursor cursor = ms_bt_mutation_cursor_make(call->batch);
     ms_bt_mutation_entry entry;
-    ms_bt_mutation mutation;
+    ms_bt_mutation mutation = {.timestamp_micros = 0};
     assert_true(ms_bt_mutation_cursor_next_entry(&cursor, &entry));
     assert_true(ms_bt_mutation_cursor_next(&cursor, &mutation));
     return mutation.timestamp_micros;
