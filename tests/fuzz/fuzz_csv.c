@@ -6,6 +6,18 @@
 
 #include "format/csv.h"
 
+/* Two columns become a ROW and an ARRAY. */
+static ms_schema with_nested(ms_arena *arena, ms_schema schema)
+{
+    ms_field *fields = ms_arena_array(arena, ms_field, schema.column_count);
+    memcpy(fields, schema.columns, schema.column_count * sizeof *fields);
+    const ms_type *text = ms_type_string(arena, true);
+    const ms_field parts[] = {{ms_str_lit("x"), schema.columns[3].type}, {ms_str_lit("y"), text}};
+    fields[2].type = ms_type_row(arena, parts, 2, true);
+    fields[14].type = ms_type_array(arena, text, true);
+    return (ms_schema){schema.column_count, fields};
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -24,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_schema schema = fuzz_schema(&arena, false);
+    ms_schema schema = with_nested(&arena, fuzz_schema(&arena, false));
     schema.column_count = (data[0] & 128) != 0 ? 1 : schema.column_count;
     ms_option options[7];
     uint32_t count = 0;
