@@ -46,7 +46,7 @@
 #define BATCH_ROWS 1000u
 #define BULK_CALLS 8
 #define UNARY_CALLS 64
-#define UNARY_COUNT 20000u
+#define UNARY_COUNT 60000u
 #define MODIFY_ROWS 1000u
 #define VALUE_BYTES 100
 #define ROUNDS 3
