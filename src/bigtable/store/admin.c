@@ -31,11 +31,15 @@ void msi_admin_finish_change(ms_bt_store *store, msi_schema *next, const ms_stat
         }
         return;
     }
+    /* Order sequential, twice: who reads what the batch does sees that a change is under way, and
+     * who sees it ended finds its catalog. */
+    atomic_fetch_add(&store->catalog_changes, 1);
     if (msi_commit_write(store, sync_mode(store), st) == MS_OK) {
         msi_store_publish(store, next);
     } else {
         msi_schema_drop(next);
     }
+    atomic_fetch_add(&store->catalog_changes, 1);
 }
 
 /* One change under way. */

@@ -141,14 +141,13 @@ static ms_rc put_u32_record(ms_kv_batch *batch, char kind, uint32_t value, ms_st
     return end_record(&buf, &key, batch, rc, st);
 }
 
-/* The payload of the one record of a kind, in buf; *found_out tells a missing one. */
-static ms_rc get_record(ms_kv *kv, char kind, ms_buf *buf, ms_codec_reader *payload_out,
+/* The payload of a record, in buf; *found_out tells a missing one. */
+static ms_rc get_record(ms_kv *kv, const meta_key *key, ms_buf *buf, ms_codec_reader *payload_out,
                         bool *found_out, ms_status *st)
 {
-    meta_key key = make_key(kind);
     uint16_t version = 0;
-    MS_TRY(ms_kv_get(kv, key_view(&key), buf, found_out, st));
-    return *found_out ? open_record(key_view(&key), ms_buf_view(buf), payload_out, &version, st)
+    MS_TRY(ms_kv_get(kv, key_view(key), buf, found_out, st));
+    return *found_out ? open_record(key_view(key), ms_buf_view(buf), payload_out, &version, st)
                       : MS_OK;
 }
 
@@ -160,7 +159,8 @@ static ms_rc get_u32_record(ms_kv *kv, char kind, const char *what, uint32_t *va
     ms_buf_init(&buf, RECORD_BYTES_MAX);
     ms_codec_reader payload;
     bool found = false;
-    ms_rc rc = get_record(kv, kind, &buf, &payload, &found, st);
+    meta_key key = make_key(kind);
+    ms_rc rc = get_record(kv, &key, &buf, &payload, &found, st);
     if (rc == MS_OK && found) {
         *value_out = ms_codec_reader_u32(&payload);
         rc = ms_codec_reader_finish(&payload, what, st);
@@ -214,7 +214,8 @@ ms_rc msi_clock_load(ms_kv *kv, int64_t *micros_out, ms_status *st)
     ms_buf_init(&buf, RECORD_BYTES_MAX);
     ms_codec_reader payload;
     bool found = false;
-    ms_rc rc = get_record(kv, KEY_CLOCK, &buf, &payload, &found, st);
+    meta_key key = make_key(KEY_CLOCK);
+    ms_rc rc = get_record(kv, &key, &buf, &payload, &found, st);
     if (rc == MS_OK && found) {
         *micros_out = (int64_t)ms_codec_reader_u64(&payload);
         rc = ms_codec_reader_finish(&payload, "the clock of the embedded store", st);
@@ -390,6 +391,22 @@ ms_rc msi_record_read_table(ms_codec_reader *reader, uint16_t version, ms_arena 
                              "a table of the embedded store has an impossible description");
     }
     return MS_OK;
+}
+
+ms_rc msi_record_table_id(ms_kv *kv, const ms_bt_table_name *name, uint32_t *id_out, ms_status *st)
+{
+    *id_out = 0;
+    meta_key key = make_path_key(MSI_RECORD_TABLE, name);
+    ms_buf buf;
+    ms_buf_init(&buf, RECORD_BYTES_MAX);
+    ms_codec_reader payload;
+    bool found = false;
+    ms_rc rc = get_record(kv, &key, &buf, &payload, &found, st);
+    if (rc == MS_OK && found) {
+        *id_out = ms_codec_reader_u32(&payload);
+    }
+    ms_buf_release(&buf);
+    return rc;
 }
 
 /* Profiles. */

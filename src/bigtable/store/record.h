@@ -56,6 +56,10 @@ ms_rc msi_record_read_instance(ms_codec_reader *payload, ms_arena *arena,
                                const ms_bt_instance **instance_out, ms_status *st) MS_MUST_USE;
 ms_rc msi_record_next_table(ms_kv *kv, uint32_t *id_out, ms_status *st) MS_MUST_USE;
 
+/* The incarnation of the table of this name, as the records say it now; 0: there is none. */
+ms_rc msi_record_table_id(ms_kv *kv, const ms_bt_table_name *name, uint32_t *id_out,
+                          ms_status *st) MS_MUST_USE;
+
 /* 0 for a store that is empty. */
 ms_rc msi_record_format(ms_kv *kv, uint32_t *version_out, ms_status *st) MS_MUST_USE;
 

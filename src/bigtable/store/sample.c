@@ -321,19 +321,20 @@ void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call)
     if (ms_bt_table_name_check(call->table, bt) != MS_BT_OK) {
         return;
     }
+    uint64_t changes = msi_store_catalog_changes(store);
     msi_schema *schema = msi_store_schema(store);
     sampler s = {.store = store, .call = call};
     ms_arena_init(&s.scratch, 0);
     if (check_call(schema, call, &s.table, bt) == MS_BT_OK) {
         s.key = ms_arena_alloc(&s.scratch, MSI_KEY_BYTES_MAX + CUT_BYTES, 1);
         ms_status st = {0};
-        if (sample_table(&s, &st) == MS_OK) {
+        if (sample_table(&s, &st) != MS_OK) {
+            ms_bt_status_from(bt, MS_BT_INTERNAL, &st);
+        } else if (msi_store_check_table(store, s.table, changes, bt) == MS_BT_OK) {
             if (s.count > 1) {
                 qsort(s.list, s.count, sizeof(*s.list), compare_candidates);
             }
             answer(&s);
-        } else {
-            ms_bt_status_from(bt, MS_BT_INTERNAL, &st);
         }
     }
     ms_arena_release(&s.scratch);

@@ -6,6 +6,10 @@
  * TURN_NS of looking, or when it is canceled. A row is read within one turn, hence from one
  * moment.
  *
+ * A table that is dropped loses all its rows at once, so a turn that sees a row was opened before
+ * and is whole. One that sees none asks whether the table is still there: else the rest of a table
+ * that is gone, or was made again, would look like its end.
+ *
  * Forward, the position is the first key that is still to come. In reverse it is the key before
  * which everything is still to come: a turn steps back to the last cell before it, which tells the
  * row, and reads that row forward from its start, so that cells come in their order.
@@ -41,6 +45,7 @@ struct msi_scan {
     _Atomic bool is_canceled;
     bool is_open;
     bool is_reversed;
+    uint64_t catalog_changes; /* before the schema was taken */
     msi_schema *schema;
     const msi_table *table;
     const ms_bt_filter_program *program;
@@ -151,6 +156,7 @@ static ms_bt_code open_scan(msi_scan *scan, ms_bt_status *bt)
 {
     const ms_bt_read_options *options = scan->attempt->options;
     MS_BT_TRY(ms_bt_table_name_check(&options->table, bt));
+    scan->catalog_changes = msi_store_catalog_changes(scan->store);
     scan->schema = msi_store_schema(scan->store);
     scan->table = msi_schema_find(scan->schema, &options->table);
     if (scan->table == NULL) {
@@ -356,6 +362,15 @@ static ms_rc run_fill(msi_scan *scan, ms_status *st)
     return rc;
 }
 
+/* The end of a turn that read what there was. */
+static ms_bt_code check_end(msi_scan *scan, uint64_t rows_before, ms_bt_status *bt)
+{
+    const ms_bt_attempt *attempt = scan->attempt;
+    bool is_in_doubt = attempt->is_at_end && attempt->stats.rows_seen == rows_before;
+    return is_in_doubt ? msi_store_check_table(scan->store, scan->table, scan->catalog_changes, bt)
+                       : MS_BT_OK;
+}
+
 /* Says which row could not be read. */
 static void name_large_row(msi_scan *scan)
 {
@@ -372,7 +387,10 @@ static void run_job(ms_iojob *job)
     ms_bt_attempt *attempt = scan->attempt;
     if (scan->is_open || open_scan(scan, &attempt->status) == MS_BT_OK) {
         ms_status st = {0};
-        if (run_fill(scan, &st) != MS_OK) {
+        uint64_t rows_before = attempt->stats.rows_seen;
+        if (run_fill(scan, &st) == MS_OK) {
+            (void)check_end(scan, rows_before, &attempt->status);
+        } else {
             ms_bt_status_from(&attempt->status, msi_read_code(st.code), &st);
             if (scan->reader.is_too_large) {
                 name_large_row(scan);

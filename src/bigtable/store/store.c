@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "bigtable/store/record.h"
+#include "bigtable/store/scan_row.h"
 #include "bigtable/store/store_priv.h"
 
 static const char *const sync_mode_names[MS_BT_SYNC_COUNT] = {
@@ -50,6 +51,26 @@ ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *
     return ms_bt_status_set(
         bt, MS_BT_NOT_FOUND, "table \"projects/%.*s/instances/%.*s/tables/%.*s\" not found",
         MS_STR_ARG(name->project), MS_STR_ARG(name->instance), MS_STR_ARG(name->table));
+}
+
+ms_bt_code msi_store_check_table(ms_bt_store *store, const msi_table *table, uint64_t since,
+                                 ms_bt_status *bt)
+{
+    if (since % 2 == 0 && msi_store_catalog_changes(store) == since) {
+        return MS_BT_OK;
+    }
+    ms_status st = {0};
+    uint32_t id = 0;
+    if (msi_record_table_id(store->kv, &table->def->name, &id, &st) != MS_OK) {
+        return ms_bt_status_from(bt, msi_read_code(st.code), &st);
+    }
+    if (id == table->id) {
+        return MS_BT_OK;
+    }
+    msi_schema *schema = msi_store_schema(store);
+    ms_bt_code code = msi_store_no_table(schema, &table->def->name, bt);
+    msi_schema_drop(schema);
+    return code;
 }
 
 /* Failure. */

@@ -110,7 +110,8 @@ struct ms_bt_store {
     ms_bt_sync_mode sync_mode;
 
     ms_mutex schema_mutex;
-    msi_schema *schema; /* guarded by it */
+    msi_schema *schema;               /* guarded by it */
+    _Atomic uint64_t catalog_changes; /* msi_store_catalog_changes */
 
     ms_mutex scans_mutex;  /* guards the two below */
     msi_scan *spare_scans; /* closed, with their memory, for those that are opened next */
@@ -161,6 +162,25 @@ void msi_store_poison(ms_bt_store *store, const ms_status *cause, ms_bt_status *
 /* NOT_FOUND for a table that the catalog lacks, or its instance. */
 ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,
                               ms_bt_status *bt);
+
+/*
+ * NOT_FOUND when the table of this incarnation is gone by now, though another may have its name. To
+ * be asked after reading: cells and record of a table go in one batch, so that what was read
+ * before lacks nothing for a drop if the record is still there. The catalog comes later than the
+ * batch, and cannot tell; since is the count of its changes when the table was found in it, so that
+ * the record is looked at only after a change.
+ */
+ms_bt_code msi_store_check_table(ms_bt_store *store, const msi_table *table, uint64_t since,
+                                 ms_bt_status *bt);
+
+/* How many changes of the catalog have begun and ended: odd while one is under way. To be taken
+ * before the catalog. */
+static inline uint64_t msi_store_catalog_changes(ms_bt_store *store)
+{
+    /* Order acquire: pairs with msi_admin_finish_change. Who has read what a batch did comes behind
+     * the batch, and sees at least the count from before it. */
+    return atomic_load_explicit(&store->catalog_changes, memory_order_acquire);
+}
 
 /* commit.c */
 

@@ -117,8 +117,14 @@ static void tables_survive_whole(void **state)
     write_batch(f);
     assert_ok(msi_record_each(f->kv, MSI_RECORD_TABLE, check_table, f, &st));
     assert_int_equal(f->count, 1);
+    uint32_t id = 0;
+    assert_ok(msi_record_table_id(f->kv, &def.name, &id, &st));
+    assert_int_equal(id, draft.id);
+    assert_true(id != 0);
     msi_record_delete(MSI_RECORD_TABLE, &def.name, f->batch);
     write_batch(f);
+    assert_ok(msi_record_table_id(f->kv, &def.name, &id, &st));
+    assert_int_equal(id, 0);
     assert_ok(msi_record_each(f->kv, MSI_RECORD_TABLE, check_table, f, &st));
     assert_int_equal(f->count, 1);
 }

@@ -392,6 +392,84 @@ static void row_beyond_the_limit_of_the_service_is_named(void **state)
     check_large_row(0, 90u << 20);
 }
 
+/* What becomes of the table, or of its rows, while a scan stands between two turns. */
+typedef enum fate { FATE_DROPPED, FATE_MADE_AGAIN, FATE_EMPTIED } fate;
+
+static void finish_table_call(fixture *f, ms_bt_table_call *call)
+{
+    ms_bt_call_wait(&call->call, &f->parker);
+    assert_bt(&call->call.status, MS_BT_OK);
+    ms_bt_table_call_release(call);
+}
+
+static void meet_fate(fixture *f, fate what)
+{
+    ms_bt_table_call call;
+    ms_bt_table_call_init(&call, &f->mailbox, done_nothing, NULL);
+    call.name = f->table;
+    if (what == FATE_EMPTIED) {
+        ms_bt_client_drop_rows(f->client, &call);
+    } else {
+        ms_bt_client_drop_table(f->client, &call);
+    }
+    finish_table_call(f, &call);
+    if (what == FATE_MADE_AGAIN) {
+        create_table(f, (const char *const[]){"a"}, 1);
+        ms_bt_status bt = set_cell(f, "r150", "a", "q", 0, "another");
+        assert_bt(&bt, MS_BT_OK);
+    }
+}
+
+/* Scans 200 rows in pages of two, of which some are there when the table meets its fate. */
+static void check_fate(fate what, bool is_reversed, ms_bt_code expected)
+{
+    fixture f;
+    fixture_init(&f, MS_BT_SYNC_OS);
+    create_table(&f, (const char *const[]){"a"}, 1);
+    /* Larger than what a connection takes at once: the server has to wait for its reader. */
+    char *value = malloc(20001);
+    memset(value, 'v', 20000);
+    value[20000] = '\0';
+    for (int i = 0; i < 200; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "r%03d", i);
+        ms_bt_status bt = set_cell(&f, key, "a", "q", 0, value);
+        assert_bt(&bt, MS_BT_OK);
+    }
+    free(value);
+    ms_bt_read_options options = {.table = f.table, .page_rows_max = 2, .is_reversed = is_reversed};
+    ms_bt_read *read = ms_bt_client_read_rows(f.client, &options, &f.mailbox, wake_nothing, NULL);
+    const ms_bt_page *page = NULL;
+    uint32_t rows = 0;
+    while (ms_bt_read_wait(read, &f.parker, &page) == MS_BT_POLL_PAGE) {
+        if (rows == 0) {
+            meet_fate(&f, what);
+        }
+        rows += page->row_count;
+        ms_bt_read_return(read, page);
+    }
+    assert_bt(ms_bt_read_status(read), expected);
+    assert_in_range(rows, 2, 199);
+    assert_true(ms_bt_read_close(read, NULL, NULL));
+    fixture_release(&f);
+}
+
+static void table_that_goes_under_a_scan_is_not_found(void **state)
+{
+    (void)state;
+    for (int is_reversed = 0; is_reversed < 2; is_reversed++) {
+        check_fate(FATE_DROPPED, is_reversed == 1, MS_BT_NOT_FOUND);
+        check_fate(FATE_MADE_AGAIN, is_reversed == 1, MS_BT_NOT_FOUND);
+    }
+}
+
+static void rows_that_go_under_a_scan_end_it(void **state)
+{
+    (void)state;
+    check_fate(FATE_EMPTIED, false, MS_BT_OK);
+    check_fate(FATE_EMPTIED, true, MS_BT_OK);
+}
+
 static void damaged_key_is_data_loss(void **state)
 {
     (void)state;
@@ -430,6 +508,8 @@ int main(void)
 #endif
         cmocka_unit_test(row_that_is_too_large_is_named),
         cmocka_unit_test(row_beyond_the_limit_of_the_service_is_named),
+        cmocka_unit_test(table_that_goes_under_a_scan_is_not_found),
+        cmocka_unit_test(rows_that_go_under_a_scan_end_it),
         cmocka_unit_test(damaged_key_is_data_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
