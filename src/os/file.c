@@ -225,6 +225,8 @@ ms_rc ms_file_stat(const char *path, ms_file_info *info_out, ms_status *st)
                                              : MS_FILE_KIND_OTHER;
     info_out->bytes = (uint64_t)info.st_size;
     info_out->modified_us = (int64_t)info.st_mtim.tv_sec * 1000000 + info.st_mtim.tv_nsec / 1000;
+    info_out->device = (uint64_t)info.st_dev;
+    info_out->inode = (uint64_t)info.st_ino;
     return MS_OK;
 }
 

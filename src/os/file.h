@@ -56,6 +56,8 @@ typedef struct ms_file_info {
     ms_file_kind kind;
     uint64_t bytes;
     int64_t modified_us; /* since 1970 */
+    uint64_t device;     /* with the inode: which file it is, whatever its name */
+    uint64_t inode;
 } ms_file_info;
 
 ms_rc ms_file_open(const char *path, ms_file_mode mode, ms_file **file_out,

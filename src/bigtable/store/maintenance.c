@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the store does by itself: it lets readers of changes say that nothing happened (heartbeats),
- * collects garbage by a period, and removes changes that are older than their retention. One thread
+ * collects garbage by a period, removes changes that are older than their retention, and notices
+ * when its directory was removed or renamed, which no write does before a file is full. One thread
  * sees to it; all it does is to begin things, which the leader and the pool carry out, and to sleep
  * until the next is due. Tests have no thread and call ms_bt_store_tick instead.
  *
@@ -17,6 +18,8 @@
 #include "bigtable/store/store_priv.h"
 
 #define NS_PER_MS INT64_C(1000000)
+/* Writes of so long may be acknowledged in a directory that is gone. */
+#define DIR_PERIOD_MS INT64_C(1000)
 #define GC_PERIOD_MS (INT64_C(3600) * 1000)
 /* Changes stay up to this much longer than their retention. */
 #define TRIM_PERIOD_MS (INT64_C(600) * 1000)
@@ -41,6 +44,7 @@ struct msi_maintenance {
     /* Guarded by the store's waiting.mutex. */
     int64_t next_gc_ns;
     int64_t next_trim_ns;
+    int64_t next_dir_ns;
     chore advance;
     chore trim;
     bool is_collecting;
@@ -307,11 +311,20 @@ static void look_around(msi_maintenance *m)
     if (trims) {
         m->next_trim_ns = later(now, TRIM_PERIOD_MS);
     }
+    bool looks = now >= m->next_dir_ns;
+    if (looks) {
+        m->next_dir_ns = later(now, DIR_PERIOD_MS);
+    }
     bool collects = now >= m->next_gc_ns;
     if (collects) {
         m->next_gc_ns = later(now, m->gc_period_ms);
     }
     ms_mutex_unlock(&waiting->mutex);
+    if (looks && !msi_store_check_dir(m->store)) {
+        ms_mutex_lock(&waiting->mutex);
+        m->next_dir_ns = INT64_MAX;
+        ms_mutex_unlock(&waiting->mutex);
+    }
     if (trims) {
         begin_trim(m);
     }
@@ -329,6 +342,7 @@ static void sleep_until_due(msi_maintenance *m)
     int64_t next = msi_change_next_due(m->store);
     next = m->next_trim_ns < next ? m->next_trim_ns : next;
     next = m->next_gc_ns < next ? m->next_gc_ns : next;
+    next = m->next_dir_ns < next ? m->next_dir_ns : next;
     waiting->next_look_ns = next;
     int64_t left = INT64_MAX;
     (void)__builtin_sub_overflow(next, ms_env_mono_ns(), &left);
@@ -375,6 +389,7 @@ void msi_maintenance_init(ms_bt_store *store, const ms_bt_store_options *options
     int64_t now = ms_env_mono_ns();
     m->next_gc_ns = m->gc_period_ms > 0 ? later(now, m->gc_period_ms) : INT64_MAX;
     m->next_trim_ns = now;
+    m->next_dir_ns = later(now, DIR_PERIOD_MS);
     m->advance.call.kind = MS_BT_CALL_COUNT;
     m->trim.call.kind = MS_BT_CALL_COUNT;
     m->gc_call.call.kind = MS_BT_CALL_COLLECT_GARBAGE;

@@ -6,6 +6,7 @@
 #include "bigtable/store/store.h"
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "bigtable/store/record.h"
 #include "bigtable/store/scan_row.h"
@@ -78,15 +79,39 @@ ms_bt_code msi_store_check_table(ms_bt_store *store, const msi_table *table, uin
 void msi_store_poison(ms_bt_store *store, const ms_status *cause, ms_bt_status *bt)
 {
     const char *reason = cause->detail[0] != '\0' ? cause->detail : cause->message;
-    const char *cure = cause->code == MS_DISK_FULL ? "; free space, then write again" : "";
+    const char *cure = cause->code == MS_DISK_FULL ? "; free space, then start again" : "";
     ms_bt_status_set(bt, MS_BT_UNAVAILABLE, "The outcome of the write is unknown: %s%s", reason,
                      cure);
     ms_mutex_lock(&store->queue_mutex);
     ms_bt_status_set(&store->poison, MS_BT_UNAVAILABLE,
-                     "The store takes no writes until it is opened again, because one failed: %s",
-                     reason);
+                     "The store takes no writes until it is opened again, because one failed: %s%s",
+                     reason, cure);
     store->is_poisoned = true;
     ms_mutex_unlock(&store->queue_mutex);
+}
+
+bool msi_store_check_dir(ms_bt_store *store)
+{
+    ms_status st = {0};
+    ms_file_info now;
+    /* What cannot be looked at may well be there. */
+    if (ms_file_stat(store->path, &now, &st) != MS_OK ||
+        (now.device == store->opened.device && now.inode == store->opened.inode)) {
+        return true;
+    }
+    const char *what = now.kind == MS_FILE_KIND_NONE ? "is gone" : "is another by now";
+    ms_log(MS_LOG_ERROR, "bigtable", "directory_gone", "path=\"%s\" what=\"%s\"", store->path,
+           what);
+    ms_mutex_lock(&store->queue_mutex);
+    if (!store->is_poisoned) {
+        ms_bt_status_set(&store->poison, MS_BT_UNAVAILABLE,
+                         "The store takes no writes until it is opened again: its directory "
+                         "\"%s\" %s",
+                         store->path, what);
+        store->is_poisoned = true;
+    }
+    ms_mutex_unlock(&store->queue_mutex);
+    return false;
 }
 
 /* Answers a writing call with what the store tells since a write failed. False: none did. */
@@ -265,6 +290,7 @@ static void destroy(ms_bt_store *store)
     msi_maintenance_release(store);
     msi_schema_drop(store->schema);
     ms_kv_close(store->kv);
+    ms_mem_free(store->path);
     ms_cond_release(&store->waiting.changed);
     ms_mutex_release(&store->waiting.mutex);
     ms_cond_release(&store->queue_idle);
@@ -282,6 +308,7 @@ static ms_rc open_files(ms_bt_store *store, const ms_bt_store_options *options, 
                         .cache_bytes = options->cache_bytes,
                         .write_buffer_bytes = options->write_buffer_bytes};
     MS_TRY(ms_kv_open(&kv, &store->kv, st));
+    MS_TRY(ms_file_stat(options->path, &store->opened, st));
     MS_TRY(msi_schema_load(store->kv, &store->schema, st));
     int64_t last_micros = 0;
     MS_TRY(msi_clock_load(store->kv, &last_micros, st));
@@ -296,6 +323,9 @@ ms_rc ms_bt_store_open(const ms_bt_store_options *options, ms_bt_store **store_o
     ms_bt_store *store = ms_mem_calloc(1, sizeof(*store));
     store->transport.class = &store_class;
     store->pool = options->pool;
+    size_t path_bytes = strlen(options->path) + 1;
+    store->path = ms_mem_alloc(path_bytes);
+    memcpy(store->path, options->path, path_bytes);
     store->sync_mode = options->sync_mode;
     store->row_bytes_max =
         options->row_bytes_max != 0 ? options->row_bytes_max : MS_BT_LIMIT_ROW_BYTES;

@@ -20,6 +20,7 @@
 #include "bigtable/store/schema.h"
 #include "bigtable/store/store.h"
 #include "kv/kv.h"
+#include "os/file.h"
 #include "os/iopool.h"
 #include "os/thread.h"
 
@@ -108,6 +109,8 @@ struct ms_bt_store {
     ms_kv *kv;
     ms_iopool *pool;
     ms_bt_sync_mode sync_mode;
+    char *path;          /* of the directory, and which it was when it was opened */
+    ms_file_info opened; /* fixed */
 
     ms_mutex schema_mutex;
     msi_schema *schema;               /* guarded by it */
@@ -158,6 +161,10 @@ void msi_store_publish(ms_bt_store *store, msi_schema *schema);
 
 /* Notes that a write or sync failed. bt receives what the calls concerned are told. */
 void msi_store_poison(ms_bt_store *store, const ms_status *cause, ms_bt_status *bt);
+
+/* Looks whether the path of the store still leads to its directory; if not, it takes no writes from
+ * now on, because they would go with the process. Returns whether it does. */
+bool msi_store_check_dir(ms_bt_store *store);
 
 /* NOT_FOUND for a table that the catalog lacks, or its instance. */
 ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,

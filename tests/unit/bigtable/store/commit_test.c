@@ -5,6 +5,7 @@
  */
 #include "store_testing.h"
 
+#include "bigtable/store/store_priv.h"
 #include "os/thread.h"
 
 typedef struct stepped {
@@ -502,6 +503,23 @@ static void concurrent_writers_lose_nothing(void **state)
     fixture_release(&f);
 }
 
+/* The call that met the full disk and those after it hear of the same way out. */
+static void full_disk_is_cured_by_one_advice(void **state)
+{
+    (void)state;
+    static const char advice[] = "no space; free space, then start again";
+    ms_status full = {0};
+    ms_status_set(&full, MS_DISK_FULL, ms_span_none, "no space");
+    stepped *s = stepped_create(MS_BT_SYNC_GROUP, 0);
+    ms_bt_status first = {0};
+    msi_store_poison(s->f.store, &full, &first);
+    assert_non_null(strstr(first.text, advice));
+    ms_bt_status second = set_cell(&s->f, "a", "f", "q", 0, "v");
+    assert_bt(&second, MS_BT_UNAVAILABLE);
+    assert_non_null(strstr(second.text, advice));
+    stepped_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,6 +535,7 @@ int main(void)
         cmocka_unit_test(queue_of_mutations_has_a_limit),
         cmocka_unit_test(many_families_of_a_batch_are_resolved),
         cmocka_unit_test(concurrent_writers_lose_nothing),
+        cmocka_unit_test(full_disk_is_cured_by_one_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,44 @@ static void heartbeats_go_on_when_the_store_takes_no_writes(void **state)
     ms_bt_store_tick(f->store);
 }
 
+static void assert_refused(fixture *f, const char *why)
+{
+    ms_bt_status bt = set_cell(f, "a", "f", "q", 0, "v");
+    assert_bt(&bt, MS_BT_UNAVAILABLE);
+    assert_non_null(strstr(bt.text, why));
+}
+
+static void directory_that_is_gone_is_noticed_within_a_second(void **state)
+{
+    timed *t = *state;
+    fixture *f = &t->f;
+    ms_status st = {0};
+    char elsewhere[96];
+    snprintf(elsewhere, sizeof(elsewhere), "%s-renamed", f->path);
+    create_stream_table(f, NULL, 0);
+    for (int replaced = 0; replaced < 2; replaced++) {
+        ms_env_clock_advance_us(&t->clock, 1000000);
+        ms_bt_store_tick(f->store);
+        put(f, "a", "1");
+        assert_ok(ms_file_rename(f->path, elsewhere, &st));
+        if (replaced == 1) {
+            assert_ok(ms_dir_create(f->path, &st));
+        }
+        ms_env_clock_advance_us(&t->clock, 1000000);
+        ms_bt_store_tick(f->store);
+        assert_refused(f, replaced == 0 ? "is gone" : "is another by now");
+        /* That it is there again does not bring back what was refused. */
+        assert_ok(ms_dir_remove(f->path, &st));
+        assert_ok(ms_file_rename(elsewhere, f->path, &st));
+        ms_env_clock_advance_us(&t->clock, 1000000);
+        ms_bt_store_tick(f->store);
+        assert_refused(f, replaced == 0 ? "is gone" : "is another by now");
+        fixture_close(f);
+        fixture_open(f);
+    }
+    put(f, "a", "2");
+}
+
 /* The thread. A store of its own, in real time. */
 
 static void open_with_thread(fixture *f, int64_t gc_period_ms)
@@ -247,6 +285,7 @@ int main(void)
         TEST(retention_is_per_table_and_switching_off_removes_all),
         TEST(garbage_is_collected_by_its_period),
         TEST(heartbeats_go_on_when_the_store_takes_no_writes),
+        TEST(directory_that_is_gone_is_noticed_within_a_second),
         TEST(the_thread_sends_heartbeats_and_stops_cleanly),
         TEST(the_thread_hears_of_every_reader),
     };
