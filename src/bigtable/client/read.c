@@ -49,6 +49,11 @@ struct ms_bt_read {
     void *closed_arg;
 };
 
+_Static_assert(offsetof(ms_bt_read, client) < offsetof(ms_bt_read, options) &&
+                   offsetof(ms_bt_read, arena) < offsetof(ms_bt_read, options) &&
+                   offsetof(ms_bt_read, pages) < offsetof(ms_bt_read, options),
+               "a spare read keeps what comes before the options");
+
 static ms_bt_transport *transport_of(const ms_bt_read *read)
 {
     return read->client->transport;

@@ -71,6 +71,8 @@ bool msi_retry_again(msi_retry *retry, ms_bt_code code, int64_t delay_ns, int64_
     if (retry->deadline_ns != INT64_MAX && wait_ns >= retry->deadline_ns - now_ns) {
         return false;
     }
-    *wait_ns_out = wait_ns;
+    /* The caller adds it to the time. */
+    int64_t longest_ns = now_ns > 0 ? INT64_MAX - now_ns : INT64_MAX;
+    *wait_ns_out = wait_ns < longest_ns ? wait_ns : longest_ns;
     return true;
 }

@@ -3,7 +3,6 @@
  * Long-running operations. Nothing here runs long: an operation is answered done, and kept for a
  * while for clients that ask after it by its name. Another process does not know it.
  */
-/* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
 #include "base/memory.h"

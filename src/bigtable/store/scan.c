@@ -57,6 +57,11 @@ struct msi_scan {
     size_t position_bytes;
 };
 
+_Static_assert(offsetof(msi_scan, arena) < offsetof(msi_scan, job) &&
+                   offsetof(msi_scan, position) < offsetof(msi_scan, job) &&
+                   offsetof(msi_scan, reader) < offsetof(msi_scan, job),
+               "a spare scan keeps what comes before the job");
+
 /* One turn of a scan. */
 typedef struct turn {
     msi_scan *scan;

@@ -75,8 +75,9 @@ struct ms_bt_transport *ms_bt_store_transport(ms_bt_store *store);
 
 /*
  * Does what is due: heartbeats of readers of changes, the collection of garbage, the removal of old
- * changes, a look whether the directory is still there; returns when that is done. A store has a thread that does so, unless its options say
- * that a test wants to, with a clock of its own (ms_env_set_clock). Thread: any but the pool's.
+ * changes, a look whether the directory is still there; returns when that is done. A store has a
+ * thread that does so, unless its options say that a test wants to, with a clock of its own
+ * (ms_env_set_clock). Thread: any but the pool's.
  */
 void ms_bt_store_tick(ms_bt_store *store);
 

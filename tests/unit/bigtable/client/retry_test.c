@@ -117,6 +117,20 @@ static void what_no_server_has_begun_is_repeated_whatever_it_does(void **state)
     assert_false(msi_retry_again(&retry, MS_BT_UNAVAILABLE, -1, 0, &wait_ns));
 }
 
+static void a_wait_without_end_is_no_time_in_the_past(void **state)
+{
+    (void)state;
+    const msi_retry_policy endless = {.attempts_max = 3};
+    msi_retry retry;
+    int64_t wait_ns = 0;
+    msi_retry_init(&retry, &endless, 0, 5 * SECOND, 1);
+    (void)msi_retry_begin(&retry, 5 * SECOND);
+    assert_true(msi_retry_again(&retry, MS_BT_UNAVAILABLE, INT64_MAX, 5 * SECOND, &wait_ns));
+    assert_true(wait_ns == INT64_MAX - 5 * SECOND);
+    assert_true(msi_retry_again(&retry, MS_BT_UNAVAILABLE, 7 * SECOND, 5 * SECOND, &wait_ns));
+    assert_true(wait_ns == 7 * SECOND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +139,7 @@ int main(void)
         cmocka_unit_test(attempts_are_counted_from_the_last_progress),
         cmocka_unit_test(the_server_says_when_but_the_deadline_wins),
         cmocka_unit_test(an_attempt_ends_before_the_whole),
+        cmocka_unit_test(a_wait_without_end_is_no_time_in_the_past),
         cmocka_unit_test(what_no_server_has_begun_is_repeated_whatever_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
