@@ -75,8 +75,9 @@ static const msi_flag *find_flag(const msi_command *command, ms_str name)
 void msi_nearest_compare(msi_nearest *nearest, const char *name, ms_str word)
 {
     unsigned edits = ms_str_distance(ms_str_cstr(name), word, nearest->edits);
-    /* With all of its letters wrong a short name is none. */
-    if (edits < nearest->edits && edits < strlen(name)) {
+    /* With more than a third of its letters wrong a word is another one. */
+    size_t letters = strlen(name);
+    if (edits < nearest->edits && edits <= (letters < 3 ? 1 : letters / 3)) {
         nearest->name = name;
         nearest->edits = edits;
     }

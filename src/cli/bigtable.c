@@ -103,6 +103,9 @@ static int unknown_action(const msi_command *command, const char *name);
 /* What a part behind a family's name says. */
 typedef enum family_part { PART_NONE, PART_TYPE, PART_VERSIONS, PART_AGE, PART_COUNT } family_part;
 
+static const ms_str versions_prefix = {"max-versions=", 13};
+static const ms_str age_prefix = {"max-age=", 8};
+
 static family_part read_part(ms_bigtable_family *family, ms_str part)
 {
     ms_status st = {0};
@@ -113,17 +116,31 @@ static family_part read_part(ms_bigtable_family *family, ms_str part)
             return PART_TYPE;
         }
     }
-    if (ms_str_starts_with(part, ms_str_lit("max-versions="))) {
-        bool ok = ms_num_scan_u64(ms_str_slice(part, 13, part.bytes), &versions);
+    if (ms_str_starts_with(part, versions_prefix)) {
+        bool ok = ms_num_scan_u64(ms_str_slice(part, versions_prefix.bytes, part.bytes), &versions);
         family->max_versions = (uint32_t)versions;
         return ok && versions > 0 && versions <= INT32_MAX ? PART_VERSIONS : PART_NONE;
     }
-    if (ms_str_starts_with(part, ms_str_lit("max-age="))) {
-        ms_str age = ms_str_slice(part, 8, part.bytes);
+    if (ms_str_starts_with(part, age_prefix)) {
+        ms_str age = ms_str_slice(part, age_prefix.bytes, part.bytes);
         bool ok = ms_num_parse_duration_ms(age, &family->max_age_ms, &st) == MS_OK;
         return ok && family->max_age_ms > 0 ? PART_AGE : PART_NONE;
     }
     return PART_NONE;
+}
+
+static int bad_part(const msi_command *command, ms_str part)
+{
+    if (ms_str_starts_with(part, versions_prefix)) {
+        return msi_usage_error(command, "\"%.*s\": the number of versions is 1 to %d",
+                               MS_STR_ARG(part), INT32_MAX);
+    }
+    if (ms_str_starts_with(part, age_prefix)) {
+        return msi_usage_error(command,
+                               "\"%.*s\": the age is a duration above 0, such as 12h or 30d",
+                               MS_STR_ARG(part));
+    }
+    return msi_usage_error(command, "\"%.*s\" is no part of a family", MS_STR_ARG(part));
 }
 
 /* The parts behind the name, each kind once. */
@@ -138,7 +155,7 @@ static int read_parts(ms_bigtable_family *family, const msi_command *command, ms
         ms_str part = ms_str_slice(text, at, colon);
         family_part kind = read_part(family, part);
         if (kind == PART_NONE) {
-            return msi_usage_error(command, "\"%.*s\" is no part of a family", MS_STR_ARG(part));
+            return bad_part(command, part);
         }
         if ((given & BIT(kind)) != 0) {
             return msi_usage_error(command, "family \"%.*s\" says \"%.*s\" after another %s",

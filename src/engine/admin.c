@@ -82,8 +82,12 @@ ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out, 
     }
     *name_out = (ms_bt_table_name){parts[0], parts[1], parts[2]};
     ms_bt_status bt = {0};
-    ms_bt_code code = last != NULL ? ms_bt_table_name_check(name_out, &bt)
-                                   : ms_bt_instance_name_check(name_out, &bt);
+    bool is_table = last != NULL && strcmp(last, "TABLE") == 0;
+    ms_bt_code code = is_table ? ms_bt_table_name_check(name_out, &bt)
+                               : ms_bt_instance_name_check(name_out, &bt);
+    if (code == MS_BT_OK && last != NULL && !is_table) {
+        code = ms_bt_profile_id_check(name_out->table, &bt);
+    }
     return code == MS_BT_OK
                ? MS_OK
                : ms_bt_status_report(&bt, st, "\"%.*s\" is no valid name", MS_STR_ARG(path));
@@ -144,6 +148,8 @@ static ms_rc list_tables(msi_admin *a, ms_bigtable_write_fn write, void *arg, ms
     ms_bt_table_call call;
     ms_bt_table_call_init(&call, &a->mailbox, msi_admin_done, NULL);
     call.name = a->name;
+    call.call.timeout_ms = MSI_ADMIN_LOOK_MS;
+    call.call.reach_ms = MSI_ADMIN_REACH_MS;
     ms_bt_client_list_tables(a->client, &call);
     ms_bt_call_wait(&call.call, &a->parker);
     ms_rc rc = ms_bt_status_is_ok(&call.call.status) ? print_names(a, &call, write, arg, st)
@@ -231,6 +237,7 @@ ms_rc ms_bigtable_count(ms_session *session, ms_str path, uint64_t *rows_out, ms
         const ms_bt_filter *keys_only[] = {ms_bt_filter_cells_per_row(&a.arena, 1),
                                            ms_bt_filter_strip_value(&a.arena)};
         ms_bt_read_options options = {.table = name,
+                                      .reach_ms = MSI_ADMIN_REACH_MS,
                                       .filter = ms_bt_filter_chain(&a.arena, keys_only, 2)};
         rc = scan(&a, &options, count_page, rows_out, st);
     }
@@ -288,6 +295,7 @@ ms_rc ms_bigtable_show(ms_session *session, ms_str path, ms_str prefix, uint64_t
         ms_bt_range range = ms_bt_range_prefix(prefix, &a.arena);
         ms_bt_read_options options = {
             .table = name,
+            .reach_ms = MSI_ADMIN_REACH_MS,
             .rows_limit = row_limit > INT64_MAX ? INT64_MAX : (int64_t)row_limit,
         };
         if (prefix.bytes > 0) {

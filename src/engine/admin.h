@@ -10,6 +10,11 @@
 #include "bigtable/client/admin.h"
 #include "engine/engine_priv.h"
 
+/* Who types a command waits for it: a server that cannot be reached, or accepts and does not speak,
+ * is given up when the first connect that has taken this long fails. Jobs are more patient. */
+#define MSI_ADMIN_REACH_MS 15000
+#define MSI_ADMIN_LOOK_MS 60000 /* of a look at what is there, which is little */
+
 typedef struct msi_admin {
     ms_parker parker;
     ms_mailbox mailbox;

@@ -65,6 +65,7 @@ static ms_rc change_init(table_change *change, ms_session *session, ms_str path,
     ms_rc rc = msi_admin_init(&change->admin, session, true, st);
     ms_bt_table_call_init(&change->call, &change->admin.mailbox, msi_admin_done, NULL);
     change->call.name = name;
+    change->call.call.reach_ms = MSI_ADMIN_REACH_MS;
     if (rc != MS_OK) {
         ms_bt_table_call_release(&change->call);
         msi_admin_release(&change->admin);
@@ -189,6 +190,7 @@ static ms_rc create_profile(msi_admin *a, const ms_bigtable_profile_options *opt
         .allows_transactions = options->transactions,
         .is_data_boost = options->data_boost,
     };
+    call.call.reach_ms = MSI_ADMIN_REACH_MS;
     ms_bt_client_create_profile(a->client, &call);
     ms_bt_call_wait(&call.call, &a->parker);
     ms_rc rc =

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "bigtable/store/store.h"
+#include "net/grpc_server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,12 @@ static ms_rc parse_backend(ms_str text, const char *source, msi_place *place, ms
     place->kind = MSI_PLACE_ENDPOINT;
     place->target = text;
     return MS_OK;
+}
+
+/* An address that is none is named as it is, before anything is said of where it leads. */
+static ms_rc check_place(const msi_place *place, ms_status *st)
+{
+    return place->kind == MSI_PLACE_ENDPOINT ? ms_grpc_address_check(place->target, st) : MS_OK;
 }
 
 static ms_rc choose(const msi_bigtable *bigtable, const ms_bigtable_place *table, msi_place *place,
@@ -191,8 +198,7 @@ static ms_rc open_at_holder(msi_bigtable *bigtable, msi_backend *backend, ms_sta
                        .needs_tls = by_tls};
     place.tls_ca = by_tls ? backend->place.tls_ca : place.tls_ca;
     MS_TRY(msi_remote_open(bigtable, &place, backend, st));
-    /* The store is the one that was asked for: who reaches it how is a note. */
-    msi_engine_note(bigtable->engine, false,
+    msi_engine_note(bigtable->engine, true,
                     "bigtable: embedded store in %s, through its server at %.*s",
                     bigtable->engine->data_dir, MS_STR_ARG(endpoint));
     return MS_OK;
@@ -256,6 +262,7 @@ static ms_rc open_service(ms_bigtable_service *service, const ms_bigtable_place 
     msi_place place;
     *client_out = NULL;
     MS_TRY(choose(bigtable, table, &place, st));
+    MS_TRY(check_place(&place, st));
     msi_backend *backend = find_backend(bigtable, &place);
     if (backend == NULL) {
         backend = create_backend(bigtable, &place);

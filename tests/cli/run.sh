@@ -159,6 +159,9 @@ case_help_of_a_command_of_bigtable() {
     ms bigtable xy
     usage_error 'there is no command "bigtable xy"'
     err_has_no 'did you mean'
+    ms bigtable frob
+    usage_error 'there is no command "bigtable frob"'
+    err_has_no 'did you mean'
     ms help bigtable sow
     usage_error 'there is no command "bigtable sow"; did you mean "show"?'
     ms bigtable sow p/i/t
@@ -780,7 +783,7 @@ case_bigtable_usage() {
     ms bigtable create-table p/i/t --family cf:int64-avg
     usage_error '"int64-avg" is no part of a family'
     ms bigtable create-table p/i/t --family cf:max-versions=0
-    usage_error '"max-versions=0" is no part of a family'
+    usage_error '"max-versions=0": the number of versions is 1 to 2147483647'
     ms bigtable split p/i/t
     usage_error 'split needs PROJECT/INSTANCE/TABLE KEY'
     ms bigtable show p/i/t --limit 0

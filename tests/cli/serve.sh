@@ -255,6 +255,9 @@ case_administration_checks_its_operands_first() {
     ms bigtable create-profile p/i --data-boost
     status_is 1
     err_is 'error[INVALID_ARGUMENT]: "p/i" is not PROJECT/INSTANCE/ID\nhint: Write the profile'"'"'s ID too: "p/i/ID".\n'
+    ms bigtable create-profile 'p/i/a b' --data-boost
+    status_is 1
+    err_has "Error in field 'app_profile_id' : \"a b\" is not 1 to 50 of"
     ms bigtable ls p/i/t
     status_is 1
     err_is 'error[INVALID_ARGUMENT]: "p/i/t" is not PROJECT/INSTANCE\nhint: An instance is meant, without its tables: "p/i".\n'
@@ -298,10 +301,16 @@ case_numbers_and_durations_of_administration() {
         ms bigtable create-table p/i/t --change-stream "$value"
         usage_error "\"$value\" is no duration, such as 24h or 7d"
     done
-    ms bigtable create-table p/i/t --family cf:max-age=0d
-    usage_error '"max-age=0d" is no part of a family'
-    ms bigtable create-table p/i/t --family cf:max-versions=2147483648
-    usage_error '"max-versions=2147483648" is no part of a family'
+    for value in 0 0d -1d soon ''; do
+        ms bigtable create-table p/i/t --family "cf:max-age=$value"
+        usage_error "\"max-age=$value\": the age is a duration above 0, such as 12h or 30d"
+    done
+    for value in 0 -1 2147483648 99999999999 many ''; do
+        ms bigtable create-table p/i/t --family "cf:max-versions=$value"
+        usage_error "\"max-versions=$value\": the number of versions is 1 to 2147483647"
+    done
+    ms bigtable create-table p/i/t --family cf:max-size=3
+    usage_error '"max-size=3" is no part of a family'
 }
 case_settings_of_administration() {
     ms bigtable ls p/i --set bigtable.backend
@@ -399,7 +408,7 @@ serve_at() { # address to listen on
     err_is "bigtable: embedded store in data, through its server at $address\n"
     ms bigtable ls p/i --data-dir data --quiet
     out_is 'p/i/t\n'
-    err_is ''
+    err_is "bigtable: embedded store in data, through its server at $address\n"
     end_server TERM 0
 }
 case_serve_at_a_unix_socket() {
@@ -720,6 +729,41 @@ case_nobody_at_the_address() {
     ms bigtable ls p/i --bigtable "$address"
     refused 'BIGTABLE_UNAVAILABLE]: could not list the tables of "p/i"' 'UNAVAILABLE: '
     err_has 'Connection refused'
+}
+
+case_server_that_does_not_answer() {
+    serve --data-dir data
+    kill -STOP $server
+    # Beside each other: each waits for as long as a connect may take.
+    timeout 60 "$program" bigtable count p/i/t --bigtable "$address" >count.out 2>count.err </dev/null &
+    local count=$! create
+    timeout 60 "$program" bigtable create-table p/i/t --bigtable "$address" >create.out 2>create.err </dev/null &
+    create=$!
+    ms bigtable ls p/i --data-dir data
+    wait $count
+    [ $? = 1 ] || fail "count: $(cat count.err)"
+    wait $create
+    [ $? = 1 ] || fail "create-table: $(cat create.err)"
+    kill -CONT $server
+    refused 'BIGTABLE_UNAVAILABLE]: could not list the tables of "p/i"' "UNAVAILABLE: the peer did not speak HTTP/2 in time (no server was reached for 2"
+    for text in "$(cat err)" "$(cat count.err)" "$(cat create.err)"; do
+        [[ $text == *'(no server was reached for '* ]] || fail "$text"
+    done
+    end_server TERM 0
+}
+case_addresses_that_are_none() {
+    local address
+    for address in 127.0.0.1:99999 '[::1]:99999' 127.0.0.1:x 'a b:1'; do
+        ms bigtable ls p/i --bigtable "$address"
+        status_is 1
+        err_is "error[INVALID_OPTION]: \"$address\" is not an address\nhint: Write HOST:PORT, with an IPv6 address in brackets, or unix:PATH.\n"
+        BIGTABLE_EMULATOR_HOST=$address ms bigtable ls p/i
+        status_is 1
+        err_has "error[INVALID_OPTION]: \"$address\" is not an address"
+        script "$(rows_of t | sed "s/'table'='t'/'table'='t', 'emulator-endpoint'='$address'/")\nSELECT k FROM t;"
+        status_is 1
+        err_has_no 'another machine'
+    done
 }
 
 # ---- Jobs beside a server that holds the data directory ----

@@ -118,12 +118,13 @@ typedef void (*ms_bt_done_fn)(ms_bt_call *call, void *arg);
 #define MS_BT_CALL_PRIVATE_BYTES 256
 
 /*
- * What all calls begin with. Set app_profile and timeout_ms after init where wanted; read status in
- * and after done; the rest is private.
+ * What all calls begin with. Set app_profile, timeout_ms and reach_ms after init where wanted; read
+ * status in and after done; the rest is private.
  */
 struct ms_bt_call {
     ms_str app_profile; /* borrowed; empty: "default" */
     int64_t timeout_ms; /* for all attempts together; 0: the transport's default */
+    int64_t reach_ms;   /* no server reached for so long: no more attempts; 0: as many as else */
     ms_bt_status status;
     ms_bt_call_kind kind;
     bool outstanding;
@@ -217,6 +218,7 @@ typedef struct ms_bt_read_options {
     bool wants_progress;        /* pages say how far they come (ms_bt_page_scanned), and one without
                                  * rows comes when a filter drops many */
     int64_t timeout_ms;         /* for all attempts together; 0: the transport's default */
+    int64_t reach_ms;           /* as of a call */
     uint32_t page_rows_max;     /* a page ends after this many rows; 0: 1000 */
     size_t page_bytes_max;      /* or with the row that reaches this; 0: 1 MiB */
 } ms_bt_read_options;

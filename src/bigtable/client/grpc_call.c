@@ -34,6 +34,7 @@ msi_unary *msi_unary_create(msi_grpc *grpc, const msi_op_class *class_of, ms_bt_
 {
     msi_unary *unary = (msi_unary *)(void *)msi_op_create(grpc, class_of, call->timeout_ms);
     unary->op.is_canceled = &call->is_canceled;
+    unary->op.reach_ms = call->reach_ms;
     unary->call = call;
     return unary;
 }

@@ -14,6 +14,8 @@
 #include "bigtable/wire/rpc_status.h"
 #include "millstream/version.h"
 
+#include <inttypes.h>
+
 #define COOKIE_PREFIX "x-goog-cbt-cookie-"
 #define VERSION_HEADER "x-millstream-version"
 #define PAIRS_MAX (3u + MSI_COOKIES_MAX)
@@ -203,6 +205,25 @@ static void finish(msi_op *op)
     op->class_of->finish(op);
 }
 
+/* True when no server was reached for as long as the caller would wait for one, which the status
+ * tells then. */
+static bool is_out_of_reach(msi_op *op, int64_t now_ns)
+{
+    if (!op->retry.is_unprocessed) {
+        op->lost_ns = now_ns;
+    }
+    int64_t lost_ms = (now_ns - op->lost_ns) / 1000000;
+    if (op->reach_ms == 0 || lost_ms < op->reach_ms) {
+        return false;
+    }
+    ms_bt_status last = op->status;
+    ms_bt_status_clear(&op->status);
+    ms_bt_status_set(&op->status, last.code, "%s (no server was reached for %" PRId64 " s)",
+                     last.text, lost_ms / 1000);
+    op->status.hint = last.hint;
+    return true;
+}
+
 /* An attempt has ended, and op->status says how. */
 static void decide(msi_op *op)
 {
@@ -215,7 +236,7 @@ static void decide(msi_op *op)
     if (next == MSI_OP_NEXT) {
         op->retry.attempts = 0;
     }
-    bool goes_on = !op->is_ended && !op->is_hopeless &&
+    bool goes_on = !op->is_ended && !op->is_hopeless && !is_out_of_reach(op, now_ns) &&
                    (next == MSI_OP_NEXT || (next == MSI_OP_AGAIN &&
                                             msi_retry_again(&op->retry, op->status.code,
                                                             op->retry_delay_ns, now_ns, &wait_ns)));
@@ -387,6 +408,7 @@ void msi_op_start_here(msi_op *op)
     int64_t timeout_ns =
         op->timeout_ms < INT64_MAX / 1000000 ? op->timeout_ms * 1000000 : INT64_MAX;
     ms_loop_timer_init(&op->timer, retry);
+    op->lost_ns = ms_env_mono_ns();
     msi_retry_init(&op->retry, &op->class_of->policy, timeout_ns, ms_env_mono_ns(),
                    ms_env_next_seed());
     begin_attempt(op);

@@ -75,6 +75,8 @@ struct msi_op {
     ms_str params;             /* x-goog-request-params */
     const char *path;          /* in place of the class's where set */
     int64_t timeout_ms;        /* the caller's wish */
+    int64_t reach_ms;          /* another one; 0: none */
+    int64_t lost_ns;           /* since when no server was reached; while one is: a past attempt */
 
     msi_retry retry;
     ms_loop_timer timer;

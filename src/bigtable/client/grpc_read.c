@@ -108,7 +108,9 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     ms_arena *arena = msi_op_scratch(op);
     ms_pb_read_rows_request *out = ms_pb_new(arena, read_rows_request);
     ms_bt_row_set left;
-    (void)rows_left(rows, arena, &left);
+    /* An empty set would ask for all rows; end() lets nobody come here with one. */
+    bool is_any_left = rows_left(rows, arena, &left);
+    MS_ASSERT(is_any_left);
     char path[MS_BT_TABLE_PATH_BYTES];
     ms_bt_table_name_path(&options->table, path);
     out->table_name = path;
@@ -246,6 +248,7 @@ void msi_grpc_read_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
     msi_op *op =
         msi_op_create((msi_grpc *)(void *)transport, &read_rows, attempt->options->timeout_ms);
+    op->reach_ms = attempt->options->reach_ms;
     rows_read *opened = (rows_read *)(void *)op;
     msi_client_copy_read_options(&op->arena, attempt->options, &opened->options);
     msi_op_set_table(op, &opened->options.table, opened->options.app_profile);
