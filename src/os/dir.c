@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIR_MODE 0700
+#define PRIVATE_MODE 0700
+#define SHARED_MODE 0777
 #define FIRST_ENTRIES 32
 
 static bool is_dir(const char *path)
@@ -23,9 +24,9 @@ static bool is_dir(const char *path)
 }
 
 /* Makes the directory that prefix names where it is missing, and its name durable. */
-static ms_rc create_one(char *prefix, size_t bytes, ms_status *st)
+static ms_rc create_one(char *prefix, size_t bytes, mode_t mode, ms_status *st)
 {
-    if (mkdir(prefix, DIR_MODE) != 0) {
+    if (mkdir(prefix, mode) != 0) {
         int error = errno;
         if (error == EEXIST && is_dir(prefix)) {
             return MS_OK;
@@ -46,7 +47,7 @@ static ms_rc create_one(char *prefix, size_t bytes, ms_status *st)
     return rc;
 }
 
-ms_rc ms_dir_create(const char *path, ms_status *st)
+static ms_rc create(const char *path, mode_t mode, ms_status *st)
 {
     ms_arena scratch;
     ms_arena_init(&scratch, 0);
@@ -59,11 +60,21 @@ ms_rc ms_dir_create(const char *path, ms_status *st)
         if (is_boundary && copy.ptr[end - 1] != '/') {
             memcpy(prefix, copy.ptr, end);
             prefix[end] = '\0';
-            rc = create_one(prefix, end, st);
+            rc = create_one(prefix, end, mode, st);
         }
     }
     ms_arena_release(&scratch);
     return rc;
+}
+
+ms_rc ms_dir_create(const char *path, ms_status *st)
+{
+    return create(path, PRIVATE_MODE, st);
+}
+
+ms_rc ms_dir_create_shared(const char *path, ms_status *st)
+{
+    return create(path, SHARED_MODE, st);
 }
 
 ms_rc ms_dir_sync(const char *path, ms_status *st)

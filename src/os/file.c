@@ -12,9 +12,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define FILE_MODE 0600
+#define PRIVATE_MODE 0600
+#define SHARED_MODE 0666
 /* A kernel moves at most 2 GiB a call anyway; a size_t above SSIZE_MAX would be undefined. */
 #define CALL_BYTES_MAX ((size_t)1 << 30)
 /* Reading a whole file of unknown size grows by this at first. */
@@ -30,7 +32,10 @@ static int flags_of(ms_file_mode mode)
     switch (mode) {
     case MS_FILE_READ:
         return O_RDONLY;
+    case MS_FILE_READ_REGULAR:
+        return O_RDONLY | O_NONBLOCK; /* the open of a pipe would wait for a writer */
     case MS_FILE_CREATE:
+    case MS_FILE_CREATE_SHARED:
         return O_RDWR | O_CREAT | O_EXCL;
     case MS_FILE_TRUNCATE:
         return O_RDWR | O_CREAT | O_TRUNC;
@@ -42,15 +47,42 @@ static int flags_of(ms_file_mode mode)
     MS_UNREACHABLE();
 }
 
+/* The null device is as good as an empty file. */
+static ms_file_kind kind_of(const struct stat *info)
+{
+    bool is_null = S_ISCHR(info->st_mode) && info->st_rdev == makedev(1, 3);
+    if (S_ISREG(info->st_mode) || is_null) {
+        return MS_FILE_KIND_FILE;
+    }
+    return S_ISDIR(info->st_mode) ? MS_FILE_KIND_DIR : MS_FILE_KIND_OTHER;
+}
+
+/* May have become a pipe since somebody looked at its name. */
+static ms_rc refuse_irregular(int fd, const char *path, ms_status *st)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        return ms_status_set_errno(st, errno, "could not look at \"%s\"", path);
+    }
+    return kind_of(&info) == MS_FILE_KIND_FILE
+               ? MS_OK
+               : ms_status_set(st, MS_IO_ERROR, ms_span_none, "\"%s\" is no regular file", path);
+}
+
 ms_rc ms_file_open(const char *path, ms_file_mode mode, ms_file **file_out, ms_status *st)
 {
     *file_out = NULL;
     int fd;
+    mode_t permissions = mode == MS_FILE_CREATE_SHARED ? SHARED_MODE : PRIVATE_MODE;
     do {
-        fd = open(path, flags_of(mode) | O_CLOEXEC | O_NOCTTY, FILE_MODE);
+        fd = open(path, flags_of(mode) | O_CLOEXEC | O_NOCTTY, permissions);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         return ms_status_set_errno(st, errno, "could not open file \"%s\"", path);
+    }
+    if (mode == MS_FILE_READ_REGULAR && refuse_irregular(fd, path, st) != MS_OK) {
+        close(fd);
+        return st->code;
     }
     ms_file *file = ms_mem_alloc(sizeof(*file));
     size_t path_bytes = strlen(path) + 1;
@@ -220,9 +252,7 @@ ms_rc ms_file_stat(const char *path, ms_file_info *info_out, ms_status *st)
         return is_missing ? MS_OK
                           : ms_status_set_errno(st, errno, "could not look at \"%s\"", path);
     }
-    info_out->kind = S_ISREG(info.st_mode)   ? MS_FILE_KIND_FILE
-                     : S_ISDIR(info.st_mode) ? MS_FILE_KIND_DIR
-                                             : MS_FILE_KIND_OTHER;
+    info_out->kind = kind_of(&info);
     info_out->bytes = (uint64_t)info.st_size;
     info_out->modified_us = (int64_t)info.st_mtim.tv_sec * 1000000 + info.st_mtim.tv_nsec / 1000;
     info_out->device = (uint64_t)info.st_dev;

@@ -18,7 +18,7 @@
  * file up. ms_file_replace does the whole dance for a small file.
  *
  * Everything here may block on a disk, so workers call it only through os/iopool.h, except at start
- * and end. Files made here have mode 0600, directories 0700.
+ * and end. Files made here have mode 0600, directories 0700, but for what is made to be shared.
  *
  * Fault points: "file.read", "file.write" and "file.sync" (directories too) fail with EIO,
  * "file.full" writes the first half and fails with ENOSPC, "file.rename" fails with EIO.
@@ -38,16 +38,18 @@
 typedef struct ms_file ms_file;
 
 typedef enum ms_file_mode {
-    MS_FILE_READ,      /* must exist */
-    MS_FILE_CREATE,    /* must not exist; for writing and reading */
-    MS_FILE_TRUNCATE,  /* made or emptied; for writing and reading */
-    MS_FILE_APPEND,    /* made where missing; every write goes to the end */
-    MS_FILE_READ_WRITE /* made where missing; contents stay */
+    MS_FILE_READ,          /* must exist */
+    MS_FILE_READ_REGULAR,  /* the same, and pipes and devices are refused, never waited for */
+    MS_FILE_CREATE,        /* must not exist; for writing and reading */
+    MS_FILE_CREATE_SHARED, /* the same, with mode 0666 less the process's umask */
+    MS_FILE_TRUNCATE,      /* made or emptied; for writing and reading */
+    MS_FILE_APPEND,        /* made where missing; every write goes to the end */
+    MS_FILE_READ_WRITE     /* made where missing; contents stay */
 } ms_file_mode;
 
 typedef enum ms_file_kind {
     MS_FILE_KIND_NONE, /* there is nothing of this name */
-    MS_FILE_KIND_FILE,
+    MS_FILE_KIND_FILE, /* also /dev/null, an empty one */
     MS_FILE_KIND_DIR,
     MS_FILE_KIND_OTHER /* a pipe, a device, a socket */
 } ms_file_kind;
@@ -125,6 +127,9 @@ typedef struct ms_dir_entry {
 /* Makes a directory and its missing parents, and the names of those it made durable; one that is
  * there is no error. */
 ms_rc ms_dir_create(const char *path, ms_status *st) MS_MUST_USE;
+
+/* The same for what others may read: with mode 0777 less the process's umask. */
+ms_rc ms_dir_create_shared(const char *path, ms_status *st) MS_MUST_USE;
 
 /* Makes the names in a directory durable. */
 ms_rc ms_dir_sync(const char *path, ms_status *st) MS_MUST_USE;

@@ -485,3 +485,86 @@ case_reader_that_goes_away() {
     status_is 0
     err_is ''
 }
+
+# ---- Files that are none, and standard input ----
+
+fed() { # what standard input gives, script
+    printf '%b' "$2" >s.sql
+    printf '%b' "$1" | timeout 100 "$program" run s.sql >out 2>err
+    status=${PIPESTATUS[1]}
+}
+case_standard_input_is_read_once() {
+    fed '{"id":5}\n{"id":7}\n' "$(files t -)\nSELECT id FROM t UNION ALL SELECT id + 100 FROM t;"
+    status_is 1
+    out_is ''
+    err_has 'error[INVALID_QUERY]: standard input is read twice'
+    err_has 's.sql:2:'
+    err_has 'hint: '
+    fed '{"id":5}\n{"id":7}\n' "$(files t -)\nEXPLAIN SELECT id FROM t;\nSELECT id FROM t;\nSELECT id + 100 AS id FROM t;"
+    status_is 1
+    out_has '{"id":7}'
+    err_has 'error[INVALID_QUERY]: standard input is read twice'
+    err_has 's.sql:4:'
+    fed '{"id":5}\n{"id":7}\n' "$(files t -)\n$(files o one)\n$(files p two)\nEXECUTE STATEMENT SET BEGIN\nINSERT INTO o SELECT id FROM t;\nINSERT INTO p SELECT id FROM t;\nEND;"
+    status_is 0
+    [ "$(cat one/part-* two/part-*)" = "$(printf '{"id":5}\n{"id":7}\n{"id":5}\n{"id":7}')" ] || fail "rows: $(cat one/* two/*)"
+}
+case_pipes_and_devices_are_refused_as_paths() {
+    local path
+    mkdir d
+    mkfifo pipe d/pipe
+    printf '{"id":1}\n' >d/a
+    for path in pipe d /dev/zero; do
+        script "$(files t $path)\nSELECT id FROM t;"
+        status_is 1
+        out_is ''
+        err_has 'is neither a file nor a directory'
+        err_has 'hint: '
+    done
+    fed '{"id":5}\n' "$(files t /dev/stdin)\nSELECT id FROM t;"
+    status_is 1
+    err_has '"/dev/stdin" is neither a file nor a directory'
+    err_has 'path "-"'
+    script "$(files t /dev/null)\nSELECT id FROM t;"
+    status_is 0
+    out_is ''
+}
+case_links_that_lead_nowhere_or_back() {
+    mkdir -p d/b
+    printf '{"id":1}\n' >d/a
+    ln -s ../../d d/b/loop
+    script "$(files t d)\nSELECT id FROM t;"
+    status_is 1
+    out_is ''
+    err_has 'd/b/loop" leads back to '
+    rm d/b/loop
+    ln -s nowhere d/b/link
+    script "$(files t d)\nSELECT id FROM t;"
+    status_is 1
+    out_is ''
+    err_has 'd/b/link" leads nowhere'
+    rm d/b/link
+    ln -s ../a d/b/link
+    script "$(files t d)\nSELECT id FROM t;"
+    status_is 0
+    out_is '{"id":1}\n{"id":1}\n'
+}
+case_what_a_sink_writes_follows_the_umask() {
+    (
+        umask 027
+        script "$(files o deep/made)\nINSERT INTO o VALUES (1);" --data-dir data --checkpoint-interval 50ms
+        status_is 0
+    ) || exit 1
+    [ "$(stat -c %a deep deep/made deep/made/part-* | tr '\n' ' ')" = '750 750 640 ' ] || fail "$(ls -lR deep)"
+}
+case_sink_on_a_file_is_refused() {
+    printf 'kept\n' >f
+    local path
+    for path in f /dev/full; do
+        script "$(files o $path)\nINSERT INTO o VALUES (1);"
+        status_is 1
+        err_has 's.sql:2:'
+        err_has "$path\" is a file, and a table is written to a directory"
+    done
+    [ "$(cat f)" = kept ] || fail 'the file has changed'
+}

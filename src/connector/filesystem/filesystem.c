@@ -8,6 +8,8 @@
 #include "connector/filesystem/filesystem_priv.h"
 #include "os/file.h"
 
+#include <stdatomic.h>
+
 static const ms_option_desc options[] = {
     {.key = "connector", .kind = MS_OPT_STRING, .required = true},
     {.key = "path", .kind = MS_OPT_STRING, .required = true},
@@ -154,9 +156,27 @@ static ms_rc describe_scan(const ms_scan *scan, ms_buf *out, ms_status *st)
                          self->table.format->name);
 }
 
+/*
+ * Standard input is the process's, and what one job has read of it no other can: the second would
+ * see the rest, or nothing, as if that were the table.
+ */
+static _Atomic bool standard_input_is_taken;
+
+static ms_rc prepare_scan(const ms_scan *scan, ms_status *st)
+{
+    const msi_fs_scan *self = (const msi_fs_scan *)scan;
+    if (!self->table.is_standard || !atomic_exchange(&standard_input_is_taken, true)) {
+        return MS_OK;
+    }
+    ms_status_set(st, MS_INVALID_QUERY, ms_span_none, "standard input is read twice");
+    return ms_status_hint(st, "It can be read once: insert its rows into a table, and query that; "
+                              "or put the INSERTs that read it into one STATEMENT SET.");
+}
+
 static const ms_scan_class scan_class = {
     .push_projection = push_projection,
     .describe = describe_scan,
+    .prepare = prepare_scan,
     .enumerator_create = msi_fs_enumerator_create,
     .reader_create = msi_fs_reader_create,
 };
@@ -203,6 +223,11 @@ static ms_rc scan_create(const ms_connector *connector, const ms_table *table, m
     if (!self->table.is_standard) {
         MS_TRY(ms_file_stat(self->table.path.ptr, &info, st));
     }
+    if (info.kind == MS_FILE_KIND_OTHER) {
+        ms_option_value path;
+        MS_TRY(get(table, "path", &path, st));
+        return msi_fs_refuse_irregular(self->table.path, path.span, st);
+    }
     self->head.not_in_flink = not_in_flink(&self->table, info.kind);
     bool is_one = self->table.is_standard || info.kind == MS_FILE_KIND_FILE;
     self->head.keeps_order = is_one;
@@ -242,7 +267,17 @@ static ms_rc describe_sink(const ms_sink *sink, ms_buf *out, ms_status *st)
 static ms_rc prepare_sink(const ms_sink *sink, ms_status *st)
 {
     const msi_fs_sink *self = (const msi_fs_sink *)sink;
-    return self->table.is_standard ? MS_OK : ms_dir_create(self->table.path.ptr, st);
+    if (self->table.is_standard) {
+        return MS_OK;
+    }
+    ms_file_info info;
+    MS_TRY(ms_file_stat(self->table.path.ptr, &info, st));
+    if (info.kind == MS_FILE_KIND_FILE || info.kind == MS_FILE_KIND_OTHER) {
+        return ms_status_set(st, MS_INVALID_OPTION, ms_span_none,
+                             "\"%.*s\" is a file, and a table is written to a directory",
+                             MS_STR_ARG(self->table.path));
+    }
+    return ms_dir_create_shared(self->table.path.ptr, st);
 }
 
 static const ms_sink_class sink_class = {

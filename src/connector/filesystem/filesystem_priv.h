@@ -44,9 +44,15 @@ typedef struct msi_fs_split {
 ms_rc msi_fs_split_write(const msi_fs_split *split, ms_buf *out, ms_status *st) MS_MUST_USE;
 ms_rc msi_fs_split_read(ms_str bytes, msi_fs_split *split_out, ms_status *st) MS_MUST_USE;
 
-/* Lists the files of a path, sorted; may block. MS_FILE_NOT_FOUND when there is none. */
+/*
+ * Lists the files of a path, sorted; may block. MS_FILE_NOT_FOUND when there is none. Pipes and
+ * devices, links that lead nowhere, and directories that lead back to one above are errors.
+ */
 ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t *count_out,
                   ms_status *st) MS_MUST_USE;
+
+/* Refuses a path that is neither a file nor a directory. */
+ms_rc msi_fs_refuse_irregular(ms_str path, ms_span span, ms_status *st);
 
 /* True when the path has characters of a glob. */
 bool msi_fs_is_pattern(ms_str path);

@@ -76,7 +76,7 @@ static void read_standard(fs_chunk *chunk)
 static ms_rc open_file(fs_chunk *chunk)
 {
     uint64_t bytes = 0;
-    MS_TRY(ms_file_open(chunk->path, MS_FILE_READ, &chunk->file, &chunk->st));
+    MS_TRY(ms_file_open(chunk->path, MS_FILE_READ_REGULAR, &chunk->file, &chunk->st));
     if (chunk->offset == 0) {
         return MS_OK;
     }

@@ -12,6 +12,7 @@
 
 #define SPLIT_VERSION 1
 #define FILES_MAX 1000000u /* of one table */
+#define DIRS_MAX 100000u   /* the same */
 #define DEPTH_MAX 32u      /* of directories */
 
 ms_rc msi_fs_split_write(const msi_fs_split *split, ms_buf *out, ms_status *st)
@@ -43,7 +44,16 @@ typedef struct listing {
     ms_str *paths;
     size_t count;
     size_t capacity;
+    size_t dirs;
 } listing;
+
+/* A directory that is being listed, and those above it. */
+typedef struct level {
+    const struct level *above;
+    ms_str dir;
+    ms_file_info info;
+    unsigned depth;
+} level;
 
 static ms_rc add_file(listing *list, ms_str path, ms_status *st)
 {
@@ -78,40 +88,75 @@ static ms_str last_component(ms_str path)
     return ms_str_slice(path, start, path.bytes);
 }
 
-/* Fixed depth: directories deeper than DEPTH_MAX are an error, not a loop. */
-static ms_rc list_dir(listing *list, ms_str dir, unsigned depth, ms_status *st)
+ms_rc msi_fs_refuse_irregular(ms_str path, ms_span span, ms_status *st)
 {
-    if (depth == DEPTH_MAX) {
+    ms_status_set(st, MS_INVALID_OPTION, span, "\"%.*s\" is neither a file nor a directory",
+                  MS_STR_ARG(path));
+    return ms_status_hint(st, "A pipe is read as standard input, with path \"-\".");
+}
+
+static ms_rc refuse_broken_link(ms_str path, ms_status *st)
+{
+    return ms_status_set(st, MS_FILE_NOT_FOUND, ms_span_none,
+                         "the symbolic link \"%.*s\" leads nowhere", MS_STR_ARG(path));
+}
+
+/* Links may lead back to a directory above, and to others so often that there is no end. */
+static ms_rc check_dir(listing *list, const level *here, ms_status *st)
+{
+    for (const level *up = here->above; up != NULL; up = up->above) {
+        if (up->info.device == here->info.device && up->info.inode == here->info.inode) {
+            return ms_status_set(st, MS_LIMIT, ms_span_none,
+                                 "directory \"%.*s\" leads back to \"%.*s\"", MS_STR_ARG(here->dir),
+                                 MS_STR_ARG(up->dir));
+        }
+    }
+    if (here->depth == DEPTH_MAX) {
         return ms_status_set(st, MS_LIMIT, ms_span_none, "directory \"%.*s\" is nested too deep",
-                             MS_STR_ARG(dir));
+                             MS_STR_ARG(here->dir));
     }
-    const ms_dir_entry *entries = NULL;
-    size_t count = 0;
-    MS_TRY(ms_dir_list(dir.ptr, list->arena, &entries, &count, st));
-    for (size_t i = 0; i < count; i++) {
-        if (is_hidden(entries[i].name)) {
-            continue;
-        }
-        ms_str path =
-            ms_arena_format(list->arena, "%.*s/%.*s", MS_STR_ARG(dir), MS_STR_ARG(entries[i].name));
-        if (entries[i].kind == MS_FILE_KIND_DIR) {
-            MS_TRY(list_dir(list, path, depth + 1, st));
-        } else {
-            MS_TRY(add_file(list, path, st));
-        }
+    if (list->dirs == DIRS_MAX) {
+        return ms_status_set(st, MS_LIMIT, ms_span_none, "a table has more than %u directories",
+                             DIRS_MAX);
     }
+    list->dirs++;
     return MS_OK;
 }
 
-static ms_rc list_one(listing *list, ms_str path, bool *found_out, ms_status *st)
+static ms_rc list_dir(listing *list, const level *here, ms_status *st);
+
+/* A path that is there or was a moment ago. */
+static ms_rc list_path(listing *list, const level *above, ms_str path, ms_status *st)
 {
-    ms_file_info info;
-    MS_TRY(ms_file_stat(path.ptr, &info, st));
-    *found_out = info.kind != MS_FILE_KIND_NONE;
-    if (info.kind == MS_FILE_KIND_DIR) {
-        return list_dir(list, path, 0, st);
+    level here = {.above = above, .dir = path, .depth = above == NULL ? 0 : above->depth + 1};
+    MS_TRY(ms_file_stat(path.ptr, &here.info, st));
+    switch (here.info.kind) {
+    case MS_FILE_KIND_FILE:
+        return add_file(list, path, st);
+    case MS_FILE_KIND_DIR:
+        return list_dir(list, &here, st);
+    case MS_FILE_KIND_NONE:
+        return refuse_broken_link(path, st);
+    case MS_FILE_KIND_OTHER:
+        return msi_fs_refuse_irregular(path, ms_span_none, st);
     }
-    return *found_out ? add_file(list, path, st) : MS_OK;
+    MS_UNREACHABLE();
+}
+
+static ms_rc list_dir(listing *list, const level *here, ms_status *st)
+{
+    MS_TRY(check_dir(list, here, st));
+    const ms_dir_entry *entries = NULL;
+    size_t count = 0;
+    MS_TRY(ms_dir_list(here->dir.ptr, list->arena, &entries, &count, st));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_hidden(entries[i].name)) {
+            ms_str path = ms_arena_format(list->arena, "%.*s/%.*s", MS_STR_ARG(here->dir),
+                                          MS_STR_ARG(entries[i].name));
+            MS_TRY(list_path(list, here, path, st));
+        }
+    }
+    return MS_OK;
 }
 
 static ms_rc list_glob(listing *list, ms_str pattern, bool *found_out, ms_status *st)
@@ -126,9 +171,8 @@ static ms_rc list_glob(listing *list, ms_str pattern, bool *found_out, ms_status
     *found_out = false;
     for (size_t i = 0; result == 0 && rc == MS_OK && i < matches.gl_pathc; i++) {
         ms_str path = ms_arena_copy_str(list->arena, ms_str_cstr(matches.gl_pathv[i]));
-        bool found = false;
         *found_out = true;
-        rc = is_hidden(last_component(path)) ? MS_OK : list_one(list, path, &found, st);
+        rc = is_hidden(last_component(path)) ? MS_OK : list_path(list, NULL, path, st);
     }
     globfree(&matches);
     return rc;
@@ -148,9 +192,12 @@ ms_rc msi_fs_list(ms_str path, ms_arena *arena, const ms_str **paths_out, size_t
                   ms_status *st)
 {
     listing list = {.arena = arena};
-    bool found = false;
-    MS_TRY(list_one(&list, path, &found, st));
-    if (!found && msi_fs_is_pattern(path)) {
+    ms_file_info info;
+    MS_TRY(ms_file_stat(path.ptr, &info, st));
+    bool found = info.kind != MS_FILE_KIND_NONE;
+    if (found) {
+        MS_TRY(list_path(&list, NULL, path, st));
+    } else if (msi_fs_is_pattern(path)) {
         MS_TRY(list_glob(&list, path, &found, st));
     }
     if (!found) {

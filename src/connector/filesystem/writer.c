@@ -92,7 +92,7 @@ static ms_rc run_step(const fs_writer *self, fs_step *step, ms_status *st)
 {
     fs_part *part = step->part;
     if (part->file == NULL) {
-        MS_TRY(ms_file_open(part->hidden, MS_FILE_CREATE, &part->file, st));
+        MS_TRY(ms_file_open(part->hidden, MS_FILE_CREATE_SHARED, &part->file, st));
     }
     if (step->bytes.bytes > 0) {
         MS_TRY(ms_file_write(part->file, ms_buf_view(&step->bytes), st));

@@ -22,6 +22,27 @@ static void directories_are_made_with_their_parents(void **state)
     assert_non_null(strstr(st.message, "could not make directory"));
 }
 
+static void what_is_shared_follows_the_umask(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_file *file = NULL;
+    mode_t before = umask(027);
+    assert_ok(ms_dir_create_shared(path_of("shared/a"), &st));
+    assert_ok(ms_file_open(path_of("shared/a/f"), MS_FILE_CREATE_SHARED, &file, &st));
+    ms_file_close(file);
+    umask(before);
+    struct stat info;
+    assert_int_equal(stat(path_of("shared"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0750);
+    assert_int_equal(stat(path_of("shared/a"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0750);
+    assert_int_equal(stat(path_of("shared/a/f"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(ms_file_open(path_of("shared/a/f"), MS_FILE_CREATE_SHARED, &file, &st),
+                     MS_IO_ERROR);
+}
+
 static void a_list_is_sorted_and_knows_kinds(void **state)
 {
     (void)state;
@@ -111,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         scratch_test(directories_are_made_with_their_parents),
+        scratch_test(what_is_shared_follows_the_umask),
         scratch_test(a_list_is_sorted_and_knows_kinds),
         scratch_test(a_list_of_what_is_no_directory_fails),
         scratch_test(a_tree_is_removed_but_not_what_links_lead_to),

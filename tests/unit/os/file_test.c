@@ -70,6 +70,22 @@ static void modes_say_what_must_be_there(void **state)
     ms_file_close(NULL);
 }
 
+/* Without a writer the open of a pipe would wait for ever. */
+static void a_pipe_is_refused_where_a_regular_file_is_wanted(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_file *file = NULL;
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+    assert_int_equal(ms_file_open(path_of("pipe"), MS_FILE_READ_REGULAR, &file, &st), MS_IO_ERROR);
+    assert_null(file);
+    assert_non_null(strstr(st.message, "is no regular file"));
+    ms_status_clear(&st);
+    assert_ok(ms_file_open("/dev/null", MS_FILE_READ_REGULAR, &file, &st));
+    ms_file_close(file);
+    assert_int_equal(info_of("/dev/null").kind, MS_FILE_KIND_FILE);
+}
+
 static void stream_reads_reach_the_end(void **state)
 {
     (void)state;
@@ -100,7 +116,7 @@ static void names_are_renamed_and_removed(void **state)
     assert_int_equal(info_of(path_of("b")).kind, MS_FILE_KIND_FILE);
     assert_int_equal(info_of(path_of("b/c")).kind, MS_FILE_KIND_NONE);
     assert_int_equal(info_of(scratch_dir).kind, MS_FILE_KIND_DIR);
-    assert_int_equal(info_of("/dev/null").kind, MS_FILE_KIND_OTHER);
+    assert_int_equal(info_of("/dev/zero").kind, MS_FILE_KIND_OTHER);
     assert_true(info_of(path_of("b")).modified_us > INT64_C(1577836800000000));
     assert_ok(ms_file_remove(path_of("b"), &st));
     assert_ok(ms_file_remove(path_of("b"), &st));
@@ -200,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         scratch_test(a_file_is_written_and_read_back),
         scratch_test(modes_say_what_must_be_there),
+        scratch_test(a_pipe_is_refused_where_a_regular_file_is_wanted),
         scratch_test(stream_reads_reach_the_end),
         scratch_test(names_are_renamed_and_removed),
         scratch_test(a_whole_file_is_read_within_its_limit),

@@ -4,6 +4,8 @@
  */
 #include "connector/filesystem/fs_host.h"
 
+#include <sys/stat.h>
+
 #define NAMES_BYTES 512u
 
 static void a_split_reads_back_and_other_bytes_are_refused(void **state)
@@ -102,6 +104,47 @@ static void a_glob_gives_what_it_matches(void **state)
     assert_int_equal(list("y*", names, &st), MS_FILE_NOT_FOUND);
 }
 
+static void make_link(const char *target, const char *name)
+{
+    assert_int_equal(symlink(target, path_of(name)), 0);
+}
+
+static void what_is_no_file_is_an_error_with_its_path(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    char names[NAMES_BYTES];
+    make_dir("odd");
+    write_file(path_of("odd/a"), "");
+    make_link("a", "odd/b");
+    assert_ok(list("odd", names, &st));
+    assert_string_equal(names, "odd/a odd/b ");
+    make_link("nowhere", "odd/c");
+    assert_int_equal(list("odd", names, &st), MS_FILE_NOT_FOUND);
+    assert_non_null(strstr(st.message, "odd/c\" leads nowhere"));
+    ms_status_clear(&st);
+    assert_int_equal(list("od*/*", names, &st), MS_FILE_NOT_FOUND);
+    ms_status_clear(&st);
+    assert_int_equal(unlink(path_of("odd/c")), 0);
+    assert_int_equal(mkfifo(path_of("odd/pipe"), 0600), 0);
+    assert_int_equal(list("odd", names, &st), MS_INVALID_OPTION);
+    assert_non_null(strstr(st.message, "odd/pipe\" is neither"));
+    ms_status_clear(&st);
+    assert_int_equal(list("odd/pipe", names, &st), MS_INVALID_OPTION);
+}
+
+static void a_link_that_leads_back_is_an_error(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    char names[NAMES_BYTES];
+    make_dir("ring");
+    make_dir("ring/b");
+    make_link("..", "ring/b/up");
+    assert_int_equal(list("ring", names, &st), MS_LIMIT);
+    assert_non_null(strstr(st.message, "ring/b/up\" leads back to "));
+}
+
 static void directories_that_nest_too_deep_are_an_error(void **state)
 {
     (void)state;
@@ -128,6 +171,8 @@ int main(void)
         cmocka_unit_test(a_split_reads_back_and_other_bytes_are_refused),
         scratch_test(files_are_listed_in_order_and_hidden_ones_are_not),
         scratch_test(a_glob_gives_what_it_matches),
+        scratch_test(what_is_no_file_is_an_error_with_its_path),
+        scratch_test(a_link_that_leads_back_is_an_error),
         scratch_test(directories_that_nest_too_deep_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
