@@ -32,19 +32,25 @@ static bool is_id_byte(char c, bool is_first)
     return is_word || (!is_first && (c == '-' || c == '.'));
 }
 
+ms_bt_code ms_bt_profile_id_check(ms_str id, ms_bt_status *bt)
+{
+    bool is_valid = id.bytes > 0 && id.bytes <= ID_BYTES_MAX;
+    for (size_t i = 0; is_valid && i < id.bytes; i++) {
+        is_valid = is_id_byte(id.ptr[i], i == 0);
+    }
+    if (is_valid) {
+        return MS_BT_OK;
+    }
+    char text[128];
+    return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
+                            "Error in field 'app_profile_id' : \"%s\" is not 1 to %u of "
+                            "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
+                            ms_bt_bytes_text(id, text, sizeof(text)), ID_BYTES_MAX);
+}
+
 ms_bt_code ms_bt_profile_check(const ms_bt_profile *profile, ms_bt_status *bt)
 {
-    bool is_valid = profile->id.bytes > 0 && profile->id.bytes <= ID_BYTES_MAX;
-    for (size_t i = 0; is_valid && i < profile->id.bytes; i++) {
-        is_valid = is_id_byte(profile->id.ptr[i], i == 0);
-    }
-    if (!is_valid) {
-        char text[128];
-        return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                "Error in field 'app_profile_id' : \"%s\" is not 1 to %u of "
-                                "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
-                                ms_bt_bytes_text(profile->id, text, sizeof(text)), ID_BYTES_MAX);
-    }
+    MS_BT_TRY(ms_bt_profile_id_check(profile->id, bt));
     if (profile->is_data_boost && profile->allows_transactions) {
         return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
                                 "Error in field 'data_boost_isolation_read_only' : Data Boost has "

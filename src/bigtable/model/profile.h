@@ -47,8 +47,10 @@ typedef struct ms_bt_profile {
 
 const ms_bt_profile *ms_bt_profile_copy(ms_arena *arena, const ms_bt_profile *profile);
 
-/* The id (1 to 50 of [_a-zA-Z0-9][-_.a-zA-Z0-9]*), and that what was set fits the routing.
- * INVALID_ARGUMENT otherwise. */
+/* 1 to 50 of [_a-zA-Z0-9][-_.a-zA-Z0-9]*; INVALID_ARGUMENT otherwise. */
+ms_bt_code ms_bt_profile_id_check(ms_str id, ms_bt_status *bt);
+
+/* The id, and that what was set fits the routing. INVALID_ARGUMENT otherwise. */
 ms_bt_code ms_bt_profile_check(const ms_bt_profile *profile, ms_bt_status *bt);
 
 #endif

@@ -143,10 +143,8 @@ static ms_bt_code check_text(ms_str text, const char *field, ms_bt_status *bt)
 static ms_bt_code check_cluster(const ms_bt_cluster *cluster, ms_bt_status *bt)
 {
     /* The rule for the ids of clusters is that of app profiles, but for its field. */
-    const ms_bt_profile as_profile = {
-        .id = cluster->id, .routing = MS_BT_ROUTING_SINGLE_CLUSTER, .cluster = cluster->id};
     ms_bt_status wrong = {0};
-    if (ms_bt_profile_check(&as_profile, &wrong) != MS_BT_OK) {
+    if (ms_bt_profile_id_check(cluster->id, &wrong) != MS_BT_OK) {
         char text[128];
         return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
                                 "Error in field 'cluster_id' : \"%s\" is no id of a cluster",
