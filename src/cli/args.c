@@ -83,12 +83,30 @@ void msi_nearest_compare(msi_nearest *nearest, const char *name, ms_str word)
     }
 }
 
+/* Words of other programs for options of ours. */
+static const struct {
+    const char *word;
+    const char *meant;
+} foreign_words[] = {{"--format", "--result"}};
+
+static const msi_flag *find_meant(const msi_command *command, ms_str name)
+{
+    for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++) {
+        if (ms_str_equals(name, ms_str_cstr(foreign_words[i].word))) {
+            return find_flag(command, ms_str_cstr(foreign_words[i].meant));
+        }
+    }
+    return NULL;
+}
+
 static bool unknown_flag(msi_args *args, ms_str name)
 {
     msi_nearest near = MSI_NEAREST_NONE;
     for (size_t i = 0; i < args->command->flag_count; i++) {
         msi_nearest_compare(&near, args->command->flags[i].name, name);
     }
+    const msi_flag *meant = find_meant(args->command, name);
+    near.name = meant != NULL ? meant->name : near.name;
     if (near.name != NULL) {
         msi_usage_error(args->command, "there is no option \"%.*s\"; did you mean \"%s\"?",
                         MS_STR_ARG(name), near.name);

@@ -213,6 +213,11 @@ case_run_takes_one_script() {
 case_unknown_option_names_the_nearest() {
     ms run a.sql --pararelism 2
     usage_error 'there is no option "--pararelism"; did you mean "--parallelism"?'
+    ms run a.sql --format json
+    usage_error 'there is no option "--format"; did you mean "--result"?'
+    ms check a.sql --format json
+    usage_error 'there is no option "--format"'
+    err_has_no '--result'
     ms run a.sql --xyzzyxyzzy
     usage_error 'there is no option "--xyzzyxyzzy"'
     ms check a.sql --resume
