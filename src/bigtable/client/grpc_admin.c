@@ -42,14 +42,14 @@ static ms_bt_code table_message(msi_op *op, ms_str message, ms_bt_status *bt)
 
 static ms_bt_code create_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     return msi_unary_pack(&ms_wire_create_table_to_pb(call_of(op)->table, arena)->base, message,
                           bt);
 }
 
 static ms_bt_code get_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_get_table_request *out = ms_pb_new(arena, get_table_request);
     out->name = ms_wire_table_path(arena, &call_of(op)->name);
     return msi_unary_pack(&out->base, message, bt);
@@ -57,7 +57,7 @@ static ms_bt_code get_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 
 static ms_bt_code drop_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_delete_table_request *out = ms_pb_new(arena, delete_table_request);
     out->name = ms_wire_table_path(arena, &call_of(op)->name);
     return msi_unary_pack(&out->base, message, bt);
@@ -66,7 +66,7 @@ static ms_bt_code drop_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 static ms_bt_code drop_rows_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_table_call *call = call_of(op);
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_drop_row_range_request *out = ms_pb_new(arena, drop_row_range_request);
     out->name = ms_wire_table_path(arena, &call->name);
     if (call->key.bytes > 0) {
@@ -114,7 +114,7 @@ static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     const ms_bt_table_call *call = call_of(op);
     bool adds = call->call.kind == MS_BT_CALL_ADD_FAMILIES;
     size_t count = adds ? call->family_count : call->change_count;
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_modify_column_families_request *out = ms_pb_new(arena, modify_column_families_request);
     out->name = ms_wire_table_path(arena, &call->name);
     out->modifications =
@@ -137,7 +137,7 @@ static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 static ms_bt_code list_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_table_call *call = call_of(op);
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_list_tables_request *out = ms_pb_new(arena, list_tables_request);
     out->parent = ms_wire_instance_path(arena, call->name.project, call->name.instance);
     out->view = GOOGLE__BIGTABLE__ADMIN__V2__TABLE__VIEW__NAME_ONLY;
@@ -188,7 +188,7 @@ static ms_bt_code update_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
         return msi_unary_poll_request(op, message, bt);
     }
     const ms_bt_table_call *call = call_of(op);
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_bt_table table = *call->table;
     table.name = call->name;
     return msi_unary_pack(&ms_wire_update_table_to_pb(&table, call->update_mask, arena)->base,
@@ -213,7 +213,7 @@ static ms_bt_code update_message(msi_op *op, ms_str message, ms_bt_status *bt)
 static ms_bt_code tablet_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_table_call *call = call_of(op);
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_split_tablet_request *out = ms_pb_new(arena, split_tablet_request);
     out->name = ms_wire_table_path(arena, &call->name);
     out->key = ms_wire_bytes(call->key);
@@ -222,7 +222,7 @@ static ms_bt_code tablet_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 
 static ms_bt_code tablet_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_collect_garbage_response *in =
         ms_pb_unpack(collect_garbage_response, message, &ms_wire_response_limits, arena, bt);
     if (in != NULL && in->count > 0) {

@@ -85,7 +85,7 @@ bool msi_unary_is_polling(const msi_op *op)
 
 ms_bt_code msi_unary_poll_request(const msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_get_operation_request *out = ms_pb_new(arena, get_operation_request);
     out->name = ms_wire_text(arena, ((const msi_unary *)(const void *)op)->operation);
     return msi_unary_pack(&out->base, message, bt);
@@ -137,7 +137,7 @@ static ms_bt_call *call_of(msi_op *op)
 static ms_bt_code check_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_check_and_mutate *call = ms_bt_call_check_and_mutate(call_of(op));
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_check_and_mutate_row_request *out = ms_pb_new(arena, check_and_mutate_row_request);
     out->table_name = ms_wire_table_path(arena, call->table);
     out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
@@ -151,7 +151,7 @@ static ms_bt_code check_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 static ms_bt_code check_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     ms_bt_check_and_mutate *call = ms_bt_call_check_and_mutate(call_of(op));
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_check_and_mutate_row_response *in =
         ms_pb_unpack(check_and_mutate_row_response, message, &ms_wire_response_limits, arena, bt);
     call->predicate_matched = in != NULL && in->predicate_matched;
@@ -178,7 +178,7 @@ void msi_grpc_check_and_mutate(msi_grpc *grpc, ms_bt_call *call)
 static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_read_modify_write *call = ms_bt_call_read_modify_write(call_of(op));
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_read_modify_write_row_request *out = ms_pb_new(arena, read_modify_write_row_request);
     out->table_name = ms_wire_table_path(arena, call->table);
     out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
@@ -191,7 +191,7 @@ static ms_bt_code modify_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 static ms_bt_code modify_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     ms_bt_read_modify_write *call = ms_bt_call_read_modify_write(call_of(op));
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_read_modify_write_row_response *in =
         ms_pb_unpack(read_modify_write_row_response, message, &ms_wire_response_limits, arena, bt);
     if (in != NULL && in->row != NULL) {
@@ -221,7 +221,7 @@ void msi_grpc_read_modify_write(msi_grpc *grpc, ms_bt_call *call)
 static ms_bt_code ping_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_ping *call = ms_bt_call_ping(call_of(op));
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_ping_and_warm_request *out = ms_pb_new(arena, ping_and_warm_request);
     out->name = ms_wire_instance_path(arena, call->instance->project, call->instance->instance);
     out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
@@ -255,7 +255,7 @@ static ms_bt_code sample_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     ms_bt_sample_row_keys *call = ms_bt_call_sample_row_keys(call_of(op));
     /* What an attempt that broke off has brought is asked for again. */
     call->sample_count = 0;
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_sample_row_keys_request *out = ms_pb_new(arena, sample_row_keys_request);
     out->table_name = ms_wire_table_path(arena, call->table);
     out->app_profile_id = ms_wire_text(arena, call->call.app_profile);
@@ -269,7 +269,7 @@ static ms_bt_code sample_message(msi_op *op, ms_str message, ms_bt_status *bt)
 {
     msi_unary *unary = (msi_unary *)(void *)op;
     ms_bt_sample_row_keys *call = ms_bt_call_sample_row_keys(unary->call);
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_sample_row_keys_response *in =
         ms_pb_unpack(sample_row_keys_response, message, &ms_wire_response_limits, arena, bt);
     if (in != NULL) {
@@ -306,7 +306,7 @@ static ms_bt_code partitions_request(msi_op *op, ms_buf *message, ms_bt_status *
 {
     ms_bt_partitions *call = ms_bt_call_partitions(call_of(op));
     call->partition_count = 0;
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_generate_initial_change_stream_partitions_request *out =
         ms_pb_new(arena, generate_initial_change_stream_partitions_request);
     out->table_name = ms_wire_table_path(arena, call->table);
@@ -318,7 +318,7 @@ static ms_bt_code partitions_message(msi_op *op, ms_str message, ms_bt_status *b
 {
     msi_unary *unary = (msi_unary *)(void *)op;
     ms_bt_partitions *call = ms_bt_call_partitions(unary->call);
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_generate_initial_change_stream_partitions_response *in =
         ms_pb_unpack(generate_initial_change_stream_partitions_response, message,
                      &ms_wire_response_limits, arena, bt);

@@ -61,7 +61,7 @@ static void fill_request(const change_read *changes, ms_pb_read_change_stream_re
 static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     change_read *changes = (change_read *)(void *)op;
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_read_change_stream_request *out = ms_pb_new(arena, read_change_stream_request);
     char path[MS_BT_TABLE_PATH_BYTES];
     ms_bt_table_name_path(&changes->options.table, path);
@@ -127,7 +127,7 @@ static ms_bt_code take(msi_bt_stream *stream, ms_str message, size_t *at, ms_bt_
     change_read *changes = (change_read *)(void *)stream;
     ms_bt_change_page *page = changes->attempt->page;
     *at = message.bytes;
-    ms_arena *arena = msi_op_scratch(&stream->op);
+    ms_arena *arena = msi_op_fresh_scratch(&stream->op);
     ms_pb_read_change_stream_response *response =
         ms_pb_unpack(read_change_stream_response, message, &ms_wire_response_limits, arena, bt);
     uint32_t count = page->change_count;

@@ -103,7 +103,7 @@ void msi_op_free_spare(msi_grpc *grpc)
     }
 }
 
-ms_arena *msi_op_scratch(const msi_op *op)
+ms_arena *msi_op_fresh_scratch(const msi_op *op)
 {
     ms_arena *scratch = &op->grpc->scratch;
     empty_arena(scratch, SCRATCH_BYTES);

@@ -91,6 +91,12 @@ struct msi_op {
     ms_grpc_pair cookies[MSI_COOKIES_MAX];
 };
 
+_Static_assert(offsetof(msi_op, grpc) < offsetof(msi_op, class_of) &&
+                   offsetof(msi_op, arena) < offsetof(msi_op, class_of) &&
+                   offsetof(msi_op, request) < offsetof(msi_op, class_of) &&
+                   offsetof(msi_op, cookie_bytes) < offsetof(msi_op, class_of),
+               "a spare operation keeps what comes before its class");
+
 struct msi_grpc {
     ms_bt_transport transport; /* first: it is one */
     ms_loop *loop;
@@ -121,7 +127,7 @@ void msi_op_free_spare(msi_grpc *grpc);
 
 /* The arena for what is forgotten when the request is packed or the message read: it is reset by
  * each call of this. Thread: loop. */
-ms_arena *msi_op_scratch(const msi_op *op);
+ms_arena *msi_op_fresh_scratch(const msi_op *op);
 
 /* What the call is routed by: key ("table_name") and name, and the app profile of data calls. */
 void msi_op_set_params(msi_op *op, const char *key, ms_str name, ms_str app_profile);

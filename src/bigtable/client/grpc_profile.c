@@ -50,7 +50,7 @@ static ms_bt_code profile_message(msi_op *op, ms_str message, ms_bt_status *bt)
 
 static ms_bt_code create_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_create_app_profile_request *out =
         ms_wire_create_profile_to_pb(&call_of(op)->profile, arena);
     out->ignore_warnings = true;
@@ -59,7 +59,7 @@ static ms_bt_code create_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 
 static ms_bt_code get_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_get_app_profile_request *out = ms_pb_new(arena, get_app_profile_request);
     out->name = profile_path(&call_of(op)->profile, arena);
     return msi_unary_pack(&out->base, message, bt);
@@ -67,7 +67,7 @@ static ms_bt_code get_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 
 static ms_bt_code delete_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_delete_app_profile_request *out = ms_pb_new(arena, delete_app_profile_request);
     out->name = profile_path(&call_of(op)->profile, arena);
     out->ignore_warnings = true;
@@ -79,7 +79,7 @@ static ms_bt_code delete_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 static ms_bt_code list_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     const ms_bt_profile *profile = &call_of(op)->profile;
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_list_app_profiles_request *out = ms_pb_new(arena, list_app_profiles_request);
     out->parent = ms_wire_instance_path(arena, profile->project, profile->instance);
     out->page_token = ms_wire_text(arena, ((msi_unary *)(void *)op)->page_token);
@@ -124,7 +124,7 @@ static ms_bt_code update_request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     if (msi_unary_is_polling(op)) {
         return msi_unary_poll_request(op, message, bt);
     }
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_update_app_profile_request *out =
         ms_wire_update_profile_to_pb(&call_of(op)->profile, arena);
     out->ignore_warnings = true;

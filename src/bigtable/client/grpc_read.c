@@ -105,7 +105,7 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
 {
     rows_read *rows = (rows_read *)(void *)op;
     const ms_bt_read_options *options = &rows->options;
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_pb_read_rows_request *out = ms_pb_new(arena, read_rows_request);
     ms_bt_row_set left;
     /* An empty set would ask for all rows; end() lets nobody come here with one. */
@@ -146,7 +146,7 @@ static msi_op_next end(msi_op *op)
     if (has_come_further(rows)) {
         msi_retry_progress(&op->retry);
     }
-    ms_arena *arena = msi_op_scratch(op);
+    ms_arena *arena = msi_op_fresh_scratch(op);
     ms_bt_row_set left;
     bool is_done = is_limit_reached(rows) || !rows_left(rows, arena, &left);
     if (!is_done || op->is_ended) {
