@@ -184,6 +184,37 @@ static ms_str first_line(ms_str input)
     return ms_str_slice(input, 0, feed);
 }
 
+/*
+ * What is wrong with a line that is no JSON object, as far as its brackets and quotes tell. Only
+ * failures pay for this look.
+ */
+static const char *why_malformed(ms_str line)
+{
+    ms_str text = ms_str_trim(line);
+    if (text.bytes > 0 && text.ptr[0] == '[') {
+        return "is an array, and only an object can be a row";
+    }
+    if (!ms_str_is_utf8(text)) {
+        return "is not valid UTF-8";
+    }
+    bool in_string = false;
+    uint32_t depth = 0;
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < text.bytes; i++) {
+        char c = text.ptr[i];
+        i += in_string && c == '\\' ? 1 : 0;
+        in_string = c == '"' ? !in_string : in_string;
+        depth += !in_string && (c == '{' || c == '[') ? 1 : 0;
+        depth -= !in_string && depth > 0 && (c == '}' || c == ']') ? 1 : 0;
+        deepest = depth > deepest ? depth : deepest;
+    }
+    if (deepest > MSI_JSON_DEPTH_MAX) {
+        return "nests deeper than 500 objects and arrays";
+    }
+    bool is_cut = text.bytes > 0 && text.ptr[0] == '{' && (in_string || depth > 0);
+    return is_cut ? "ends before its object does" : "is no JSON object";
+}
+
 /* Reports a bad line; MS_OK when the options allow to skip it. */
 static ms_rc bad_outcome(json_decoder *self, ms_str line, msi_json_error error, uint32_t bad_column,
                          ms_status *st)
@@ -202,11 +233,7 @@ static ms_rc bad_outcome(json_decoder *self, ms_str line, msi_json_error error, 
         return bad_line(self, line, why, st);
     }
     if (error == MSI_JSON_MALFORMED) {
-        ms_str text = ms_str_trim(line);
-        bool is_array = text.bytes > 0 && text.ptr[0] == '[';
-        const char *why =
-            is_array ? "is an array, and only an object can be a row" : "is no JSON object";
-        return bad_line(self, line, why, st);
+        return bad_line(self, line, why_malformed(line), st);
     }
     const char *what = error == MSI_JSON_MISSING ? "has no field" : "does not fit column";
     ms_str name = self->schema.columns[bad_column].name;

@@ -34,7 +34,6 @@ constexpr uint32_t no_column = UINT32_MAX;
 /* One pass of the first stage: what it read is still in the second cache when the walk comes. */
 constexpr size_t pass_bytes_max = 128u << 10;
 constexpr size_t pass_bytes_min = 4u << 10; /* less is not worth a pass */
-constexpr unsigned depth_max = 500;         /* of nested values that are walked */
 constexpr size_t heap_run_bytes = 16u << 10;
 
 /* The layout of ms_view (type/vec.h). */
@@ -224,7 +223,7 @@ bool is_full(const std::vector<tree> &trees)
 bool grow(std::vector<tree> &trees, ondemand::value value, std::string_view name, unsigned depth)
 {
     ondemand::json_type type;
-    if (depth == depth_max || is_full(trees) || value.type().get(type) != SUCCESS) {
+    if (depth == MSI_JSON_DEPTH_MAX || is_full(trees) || value.type().get(type) != SUCCESS) {
         return false;
     }
     size_t at = trees.size();

@@ -25,6 +25,7 @@ extern "C" {
  * memory, though a record of the greatest length could have ten times as many.
  */
 #define MSI_JSON_VALUES_MAX 4194304u
+#define MSI_JSON_DEPTH_MAX 500u /* objects and arrays in one another; deeper is malformed */
 
 /* How a flat column takes a value. */
 typedef enum msi_json_op {

@@ -64,10 +64,17 @@ static void check_both(const sample *samples, size_t count)
 }
 #define CHECK_BOTH(samples) check_both(samples, sizeof samples / sizeof *samples)
 
+/* A hundred. */
+#define TEN(x) x x x x x x x x x x
+#define OPEN TEN(TEN("["))
+#define SHUT TEN(TEN("]"))
+
 static void a_row_is_one_object_on_one_line(void **state)
 {
     (void)state;
     static const sample samples[] = {
+        {"", "t", "{\"a\":" OPEN OPEN OPEN OPEN OPEN "[" SHUT SHUT SHUT SHUT SHUT "]}\n",
+         "!json record 1 nests deeper than 500 objects and arrays\n"},
         {"", "it", "{\"a\":1,\"b\":\"x\"}\n{\"b\":\"y\",\"a\":2}\n", "1|x\n2|y\n"},
         {"", "it", "{\"a\":1,\"b\":\"x\"}\n{\"b\":\"y\",\"a\":2}", "1|x\n2|y\n"},
         {"", "it", "{\"a\":1,\"b\":\"x\"}\r\n{\"a\":2}\r\n", "1|x\n2|~\n"},
@@ -79,17 +86,17 @@ static void a_row_is_one_object_on_one_line(void **state)
         {"", "i", "\xEF\xBB\xBF{\"a\":1}\n{\"a\":2}\n", "1\n2\n"},
         {"", "i", "\xEF\xBB\xBF", ""},
         {"", "i", "{\"a\":1}\n   \n{\"a\":2}\n", "1\n!json record 2 is no JSON object\n"},
-        {"", "i", "{\"a\":\n1}\n", "!json record 1 is no JSON object\n"},
-        {"", "i", "{\"a\":1}\n{\"a\":\n2}", "1\n!json record 2 is no JSON object\n"},
-        {"", "i", "{\"a\":1\n}\n", "!json record 1 is no JSON object\n"},
+        {"", "i", "{\"a\":\n1}\n", "!json record 1 ends before its object does\n"},
+        {"", "i", "{\"a\":1}\n{\"a\":\n2}", "1\n!json record 2 ends before its object does\n"},
+        {"", "i", "{\"a\":1\n}\n", "!json record 1 ends before its object does\n"},
         {"", "i", "{\"a\":1} {\"a\":2}\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":1}{\"a\":2}\n{\"a\":3}\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":1} junk\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":1}}\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":1},\n{\"a\":2}\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":0}\n{\"a\":1},\n", "0\n!json record 2 is no JSON object\n"},
-        {"", "i", "{\"a\":1\n", "!json record 1 is no JSON object\n"},
-        {"", "i", "{\"a\":1", "!json record 1 is no JSON object\n"},
+        {"", "i", "{\"a\":1\n", "!json record 1 ends before its object does\n"},
+        {"", "i", "{\"a\":1", "!json record 1 ends before its object does\n"},
         {"", "i", "1\n", "!json record 1 is no JSON object\n"},
         {"", "i", "null\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":1,}\n", "!json record 1 is no JSON object\n"},
@@ -106,8 +113,8 @@ static void a_row_is_one_object_on_one_line(void **state)
         {"", "b", "{\"a\":tru}\n", "!json record 1 is no JSON object\n"},
         {"", "i", "{\"a\":nul}\n", "!json record 1 is no JSON object\n"},
         {"", "t", "{\"a\":\"\\x\"}\n", "!json record 1 is no JSON object\n"},
-        {"", "t", "{\"a\":\"\xFF\"}\n", "!json record 1 is no JSON object\n"},
-        {"", "t", "{\"a\":\"x}\n{\"a\":\"y\"}\n", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"a\":\"\xFF\"}\n", "!json record 1 is not valid UTF-8\n"},
+        {"", "t", "{\"a\":\"x}\n{\"a\":\"y\"}\n", "!json record 1 ends before its object does\n"},
         {"", "i", "{\"\\q\":1}\n", "!json record 1 is no JSON object\n"},
     };
     CHECK_BOTH(samples);
@@ -130,7 +137,7 @@ static void control_characters_may_stand_in_strings(void **state)
         {"", "t", "{\"a\":\"x\\\"\ty\"}\r\n", "x\"\ty\n"},
         {"", "t", "{\"a\":\x01\"x\"}\n", "!json record 1 is no JSON object\n"},
         {"", "t", "{\"a\":\"x\\\ty\"}\n", "!json record 1 is no JSON object\n"},
-        {"", "t", "{\"a\":\"\t\\", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"a\":\"\t\\", "!json record 1 ends before its object does\n"},
     };
     CHECK_BOTH(samples);
 }
@@ -143,7 +150,7 @@ static void half_a_surrogate_pair_is_a_question_mark(void **state)
         {"", "t", "{\"a\":\"\\uDE00\\uD83D\\uD83D\\uDE00x\"}\n", "??\xF0\x9F\x98\x80x\n"},
         {"", "t", "{\"a\":\"\\\\uD83D\\uD83D\\\\\"}\n", "\\uD83D?\\\n"},
         {"", "t", "{\"a\":\"\\uD83D\\u00e9\\uD83\"}\n", "!json record 1 is no JSON object\n"},
-        {"", "t", "{\"a\":\"\\uD83D", "!json record 1 is no JSON object\n"},
+        {"", "t", "{\"a\":\"\\uD83D", "!json record 1 ends before its object does\n"},
         {"", "t", "{\"\\uD83D\":1,\"a\":\"x\"}\n", "x\n"},
     };
     CHECK_BOTH(samples);
