@@ -49,7 +49,7 @@ typedef enum ms_file_mode {
 
 typedef enum ms_file_kind {
     MS_FILE_KIND_NONE, /* there is nothing of this name */
-    MS_FILE_KIND_FILE, /* also /dev/null, an empty one */
+    MS_FILE_KIND_FILE, /* to ms_file_stat also /dev/null, an empty one */
     MS_FILE_KIND_DIR,
     MS_FILE_KIND_OTHER /* a pipe, a device, a socket */
 } ms_file_kind;
