@@ -83,8 +83,8 @@ ms_rc msi_admin_path(ms_str path, const char *last, ms_bt_table_name *name_out, 
     *name_out = (ms_bt_table_name){parts[0], parts[1], parts[2]};
     ms_bt_status bt = {0};
     bool is_table = last != NULL && strcmp(last, "TABLE") == 0;
-    ms_bt_code code = is_table ? ms_bt_table_name_check(name_out, &bt)
-                               : ms_bt_instance_name_check(name_out, &bt);
+    ms_bt_code code =
+        is_table ? ms_bt_table_name_check(name_out, &bt) : ms_bt_instance_name_check(name_out, &bt);
     if (code == MS_BT_OK && last != NULL && !is_table) {
         code = ms_bt_profile_id_check(name_out->table, &bt);
     }
