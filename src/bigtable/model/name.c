@@ -134,13 +134,31 @@ ms_bt_code ms_bt_table_name_parse(ms_bt_table_name *name_out, ms_str path, ms_bt
     return MS_BT_OK;
 }
 
+static char *put(char *to, ms_str text)
+{
+    if (text.bytes > 0) {
+        memcpy(to, text.ptr, text.bytes);
+    }
+    return to + text.bytes;
+}
+
+/* Every call has one, so it is not left to a formatter. */
 size_t ms_bt_table_name_path(const ms_bt_table_name *name, char path_out[MS_BT_TABLE_PATH_BYTES])
 {
-    int bytes =
-        snprintf(path_out, MS_BT_TABLE_PATH_BYTES, "projects/%.*s/instances/%.*s/tables/%.*s",
-                 MS_STR_ARG(name->project), MS_STR_ARG(name->instance), MS_STR_ARG(name->table));
-    MS_ASSERT(bytes > 0 && bytes < (int)MS_BT_TABLE_PATH_BYTES);
-    return (size_t)bytes;
+    ms_str projects = ms_str_lit("projects/");
+    ms_str instances = ms_str_lit("/instances/");
+    ms_str tables = ms_str_lit("/tables/");
+    size_t bytes = projects.bytes + name->project.bytes + instances.bytes + name->instance.bytes +
+                   tables.bytes + name->table.bytes;
+    MS_ASSERT(bytes < MS_BT_TABLE_PATH_BYTES);
+    char *to = put(path_out, projects);
+    to = put(to, name->project);
+    to = put(to, instances);
+    to = put(to, name->instance);
+    to = put(to, tables);
+    to = put(to, name->table);
+    *to = '\0';
+    return bytes;
 }
 
 static size_t shown_bytes(unsigned char c)

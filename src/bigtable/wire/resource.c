@@ -83,20 +83,40 @@ ms_bt_code ms_wire_project_parse(ms_str path, ms_str *project_out, ms_bt_status 
     return MS_BT_OK;
 }
 
-/* Making paths: the arena puts a NUL behind what it formats. */
+/* Making paths: every call has one, so they are not left to a formatter. */
+
+static char *join(ms_arena *arena, const ms_str *parts, size_t count)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < count; i++) {
+        bytes += parts[i].bytes;
+    }
+    char *path = ms_arena_alloc(arena, bytes, 1);
+    char *to = path;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].bytes > 0) {
+            memcpy(to, parts[i].ptr, parts[i].bytes);
+            to += parts[i].bytes;
+        }
+    }
+    *to = '\0';
+    return path;
+}
 
 char *ms_wire_resource_path(ms_arena *arena, ms_str project, ms_str instance,
                             const char *collection, ms_str id)
 {
-    return ms_wire_text(arena, ms_arena_format(arena, "projects/%.*s/instances/%.*s/%s/%.*s",
-                                               MS_STR_ARG(project), MS_STR_ARG(instance),
-                                               collection, MS_STR_ARG(id)));
+    const ms_str parts[] = {ms_str_lit("projects/"),   project,
+                            ms_str_lit("/instances/"), instance,
+                            ms_str_lit("/"),           ms_str_cstr(collection),
+                            ms_str_lit("/"),           id};
+    return join(arena, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 char *ms_wire_instance_path(ms_arena *arena, ms_str project, ms_str instance)
 {
-    return ms_wire_text(arena, ms_arena_format(arena, "projects/%.*s/instances/%.*s",
-                                               MS_STR_ARG(project), MS_STR_ARG(instance)));
+    const ms_str parts[] = {ms_str_lit("projects/"), project, ms_str_lit("/instances/"), instance};
+    return join(arena, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 char *ms_wire_table_path(ms_arena *arena, const ms_bt_table_name *name)
