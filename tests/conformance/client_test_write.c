@@ -335,6 +335,37 @@ static void writes_at_the_same_time_get_each_its_own_outcome(void **state)
     }
 }
 
+static void wake_nobody(void *arg)
+{
+    (void)arg;
+}
+
+/* Other calls have it from their common part; reads in their options. */
+static void a_write_and_a_read_that_reach_no_server_end_when_they_may(void **state)
+{
+    (void)state;
+    rig it;
+    rig_init(&it);
+    rig_connect(&it, ms_str_lit("unix:/nowhere/of/a/server"), false);
+    write_call write;
+    write_init(&it, &write, "a");
+    write.call.is_single = true;
+    write.call.call.reach_ms = 1;
+    ms_bt_client_mutate_rows(it.client, &write.call);
+    ms_bt_call_wait(&write.call.call, &it.parker);
+    assert_int_equal(write.call.call.status.code, MS_BT_UNAVAILABLE);
+    assert_non_null(strstr(write.call.call.status.text, "(no server was reached for "));
+    write_release(&write);
+
+    ms_bt_read_options options = {.table = table, .reach_ms = 1};
+    ms_bt_read *read = ms_bt_client_read_rows(it.client, &options, &it.mailbox, wake_nobody, NULL);
+    const ms_bt_page *page = NULL;
+    assert_int_equal(ms_bt_read_wait(read, &it.parker, &page), MS_BT_POLL_FAILED);
+    assert_non_null(strstr(ms_bt_read_status(read)->text, "(no server was reached for "));
+    assert_true(ms_bt_read_close(read, NULL, NULL));
+    rig_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_write_goes_on_when_its_connection_is_closed),
         cmocka_unit_test(writes_in_flight_can_be_given_up),
         cmocka_unit_test(writes_at_the_same_time_get_each_its_own_outcome),
+        cmocka_unit_test(a_write_and_a_read_that_reach_no_server_end_when_they_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

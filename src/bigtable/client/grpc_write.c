@@ -207,6 +207,7 @@ void msi_grpc_mutate_rows(msi_grpc *grpc, ms_bt_call *base)
     write_op *write = (write_op *)(void *)msi_op_create(
         grpc, call->is_single ? &mutate_row : &mutate_rows, base->timeout_ms);
     write->op.is_canceled = &base->is_canceled;
+    write->op.reach_ms = base->reach_ms;
     msi_op_set_table(&write->op, call->table, base->app_profile);
     write->call = call;
     write->entries = ms_mem_calloc(count > 0 ? count : 1, sizeof(*write->entries));
