@@ -38,6 +38,7 @@ struct ms_loop {
     size_t heap_count;
     size_t heap_capacity;
     struct call *called; /* their functions have run in this turn */
+    ms_outbox outbox;
     char *buffer;
 };
 
@@ -256,6 +257,7 @@ static void take_turn(uv_prepare_t *turn)
     fire_timers(loop);
     run_tasks(&loop->soon);
     run_tasks(&loop->last);
+    ms_outbox_send(&loop->outbox);
     finish_calls(loop);
     if (loop->soon.next != &loop->soon || loop->last.next != &loop->last) {
         uv_async_send(&loop->wake);
@@ -307,6 +309,7 @@ static void free_loop(ms_loop *loop)
     int rc = uv_loop_close(&loop->uv);
     MS_ASSERT(rc == 0);
     MS_ASSERT(loop->heap_count == 0);
+    MS_ASSERT(loop->outbox.count == 0);
     ms_mailbox_release(&loop->mailbox);
     ms_mem_free(loop->heap);
     ms_mem_free(loop->buffer);
@@ -368,6 +371,12 @@ void ms_loop_destroy(ms_loop *loop)
 ms_mailbox *ms_loop_mailbox(ms_loop *loop)
 {
     return &loop->mailbox;
+}
+
+ms_outbox *ms_loop_outbox(ms_loop *loop)
+{
+    MS_ASSERT_SLOW(ms_loop_is_current(loop));
+    return &loop->outbox;
 }
 
 bool ms_loop_is_current(const ms_loop *loop)

@@ -48,6 +48,12 @@ ms_mailbox *ms_loop_mailbox(ms_loop *loop);
  */
 void ms_loop_call(ms_loop *loop, void (*fn)(void *arg), void *arg);
 
+/*
+ * For mails to others: what is put there is pushed when this turn of the loop is over, so that one
+ * answer after the other does not wake whom they are for each by itself. Thread: loop.
+ */
+ms_outbox *ms_loop_outbox(ms_loop *loop);
+
 /* True on the loop's own thread. */
 bool ms_loop_is_current(const ms_loop *loop);
 

@@ -4,7 +4,7 @@
  * queues of tasks that run within the turn; and a buffer that all connections read into, one after
  * the other.
  *
- * A turn:   sockets -> mails -> timers -> soon tasks -> last tasks -> wait
+ * A turn:   sockets -> mails -> timers -> soon tasks -> last tasks -> outbox -> wait
  *
  * Soon tasks are callbacks that may not run inside the function that caused them. Last tasks send:
  * whatever a turn produced for a connection goes out in one write. What the last tasks cause is for

@@ -150,19 +150,25 @@ void ms_mailbox_release(ms_mailbox *mailbox)
     MS_ASSERT(atomic_load_explicit(&mailbox->pushed, memory_order_relaxed) == NULL);
 }
 
-void ms_mailbox_push(ms_mailbox *mailbox, ms_mail *mail)
+/* Pushes a chain, which is linked from its newest mail to its oldest. */
+static void push_chain(ms_mailbox *mailbox, ms_mail *chain_newest, ms_mail *chain_oldest)
 {
     /* The first load may be stale, the exchange checks it. Order release: partner is the acquire
-     * exchange in take_pushed; it publishes the mail and what it stands for. */
+     * exchange in take_pushed; it publishes the mails and what they stand for. */
     ms_mail *newest = atomic_load_explicit(&mailbox->pushed, memory_order_relaxed);
     do {
-        mail->next = newest;
-    } while (!atomic_compare_exchange_weak_explicit(&mailbox->pushed, &newest, mail,
+        chain_oldest->next = newest;
+    } while (!atomic_compare_exchange_weak_explicit(&mailbox->pushed, &newest, chain_newest,
                                                     memory_order_release, memory_order_relaxed));
-    /* From here on the mail may be gone. */
+    /* From here on the mails may be gone. */
     if (newest == NULL) {
         ms_parker_unpark(mailbox->parker);
     }
+}
+
+void ms_mailbox_push(ms_mailbox *mailbox, ms_mail *mail)
+{
+    push_chain(mailbox, mail, mail);
 }
 
 /* Takes all that was pushed, oldest first. */
@@ -210,4 +216,31 @@ size_t ms_mailbox_deliver(ms_mailbox *mailbox, size_t mails_max)
         count++;
     }
     return count;
+}
+
+void ms_outbox_put(ms_outbox *outbox, ms_mailbox *to, ms_mail *mail)
+{
+    for (size_t i = 0; i < outbox->count; i++) {
+        if (outbox->held[i].to == to) {
+            mail->next = outbox->held[i].newest;
+            outbox->held[i].newest = mail;
+            return;
+        }
+    }
+    if (outbox->count == MS_OUTBOX_MAILBOXES) {
+        ms_outbox_send(outbox);
+    }
+    mail->next = NULL;
+    outbox->held[outbox->count].to = to;
+    outbox->held[outbox->count].newest = mail;
+    outbox->held[outbox->count].oldest = mail;
+    outbox->count++;
+}
+
+void ms_outbox_send(ms_outbox *outbox)
+{
+    for (size_t i = 0; i < outbox->count; i++) {
+        push_chain(outbox->held[i].to, outbox->held[i].newest, outbox->held[i].oldest);
+    }
+    outbox->count = 0;
 }

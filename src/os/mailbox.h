@@ -107,4 +107,32 @@ ms_mail *ms_mailbox_pop(ms_mailbox *mailbox);
 /* Pops up to mails_max mails and delivers each. Returns how many. Thread: the owner. */
 size_t ms_mailbox_deliver(ms_mailbox *mailbox, size_t mails_max);
 
+/* Outboxes. */
+
+#define MS_OUTBOX_MAILBOXES 8
+
+/*
+ * Mails that one thread keeps back for a moment and then pushes together, so that the owner of a
+ * mailbox is woken once for all of them and not, as often as not, once for each. Whoever keeps mails
+ * back sends them before it waits for anything. Fields are private.
+ */
+typedef struct ms_outbox {
+    struct {
+        ms_mailbox *to;
+        ms_mail *newest; /* linked to the oldest, as the mailbox wants them */
+        ms_mail *oldest;
+    } held[MS_OUTBOX_MAILBOXES];
+    size_t count;
+} ms_outbox;
+
+/*
+ * Keeps a mail for the next send; the mailbox must live until then. Mails to the same mailbox
+ * arrive in the order in which they were put. Sends what is there first when it is for too many
+ * mailboxes. A zeroed outbox is an empty one. Thread: the outbox's.
+ */
+void ms_outbox_put(ms_outbox *outbox, ms_mailbox *to, ms_mail *mail);
+
+/* Pushes all mails; the outbox is empty then. Thread: the outbox's. */
+void ms_outbox_send(ms_outbox *outbox);
+
 #endif

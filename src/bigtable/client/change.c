@@ -163,6 +163,11 @@ void ms_bt_change_attempt_finish(ms_bt_change_attempt *attempt)
     ms_mailbox_push(attempt->mailbox, &attempt->mail);
 }
 
+void ms_bt_change_attempt_finish_in(ms_bt_change_attempt *attempt, ms_outbox *outbox)
+{
+    ms_outbox_put(outbox, attempt->mailbox, &attempt->mail);
+}
+
 ms_bt_change_read *ms_bt_client_read_changes(ms_bt_client *client,
                                              const ms_bt_change_options *options,
                                              ms_mailbox *mailbox, void (*wake)(void *arg),

@@ -175,6 +175,11 @@ void ms_bt_call_finish(ms_bt_call *call)
     ms_mailbox_push(call->mailbox, &msi_client_call_state(call)->mail);
 }
 
+void ms_bt_call_finish_in(ms_bt_call *call, ms_outbox *outbox)
+{
+    ms_outbox_put(outbox, call->mailbox, &msi_client_call_state(call)->mail);
+}
+
 void msi_client_submit(ms_bt_client *client, ms_bt_call *call, ms_bt_call_kind kind,
                        uint32_t mutations, uint64_t bytes)
 {
@@ -296,6 +301,7 @@ void ms_bt_sample_row_keys_init(ms_bt_sample_row_keys *call, ms_mailbox *mailbox
     call->range = (ms_bt_range){0};
     call->samples = NULL;
     call->sample_count = 0;
+    call->incarnation = 0;
     ms_arena_init(&call->answer, 0);
 }
 

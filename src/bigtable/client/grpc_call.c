@@ -25,9 +25,10 @@ _Static_assert(sizeof(msi_unary) <= MSI_OP_BYTES, "fits into an operation");
 void msi_unary_finish(msi_op *op)
 {
     ms_bt_call *call = ((msi_unary *)(void *)op)->call;
+    ms_outbox *outbox = ms_loop_outbox(op->grpc->loop);
     call->status = op->status;
     msi_op_destroy(op);
-    ms_bt_call_finish(call);
+    ms_bt_call_finish_in(call, outbox);
 }
 
 msi_unary *msi_unary_create(msi_grpc *grpc, const msi_op_class *class_of, ms_bt_call *call)

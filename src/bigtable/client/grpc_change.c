@@ -164,7 +164,7 @@ static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_en
     change_read *changes = (change_read *)(void *)stream;
     changes->attempt->status = *bt;
     changes->attempt->is_at_end = is_at_end || changes->is_closed;
-    ms_bt_change_attempt_finish(changes->attempt);
+    ms_bt_change_attempt_finish_in(changes->attempt, ms_loop_outbox(stream->op.grpc->loop));
 }
 
 static void destroy(msi_bt_stream *stream)

@@ -221,7 +221,7 @@ static void deliver(msi_bt_stream *stream, const ms_bt_status *bt, bool is_at_en
         attempt->stats.rows_seen = (uint64_t)stats->rows_seen;
         attempt->stats.cells_seen = (uint64_t)stats->cells_seen;
     }
-    ms_bt_attempt_finish(attempt);
+    ms_bt_attempt_finish_in(attempt, ms_loop_outbox(stream->op.grpc->loop));
 }
 
 static void destroy(msi_bt_stream *stream)

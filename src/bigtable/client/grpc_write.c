@@ -175,11 +175,12 @@ static void finish(msi_op *op)
 {
     write_op *write = (write_op *)(void *)op;
     ms_bt_call *call = &write->call->call;
+    ms_outbox *outbox = ms_loop_outbox(op->grpc->loop);
     hand_over(write);
     ms_mem_free(write->entries);
     ms_mem_free(write->sent);
     msi_op_destroy(op);
-    ms_bt_call_finish(call);
+    ms_bt_call_finish_in(call, outbox);
 }
 
 static const msi_op_class mutate_rows = {

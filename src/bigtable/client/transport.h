@@ -59,6 +59,10 @@ struct ms_bt_transport {
 /* The call is over: status and answers are filled. Thread: any. */
 void ms_bt_call_finish(ms_bt_call *call);
 
+/* Same, for one that ends several calls: its caller hears of it when the outbox is sent. Thread: the
+ * outbox's. */
+void ms_bt_call_finish_in(ms_bt_call *call, ms_outbox *outbox);
+
 /* Does the caller want the call to end soon? Thread: any. */
 static inline bool ms_bt_call_is_canceled(ms_bt_call *call)
 {
@@ -140,12 +144,16 @@ struct ms_bt_attempt {
     ms_str large_row;    /* failed because this row is too large; lives until read_close */
     bool is_at_end;      /* no other fill follows; the page counts */
     ms_bt_read_stats stats;
+    uint32_t incarnation; /* of the table; 0: not known */
 
     void *transport_data;
 };
 
 /* The fill is over. Thread: any. */
 void ms_bt_attempt_finish(ms_bt_attempt *attempt);
+
+/* Same, when the outbox is sent. Thread: the outbox's. */
+void ms_bt_attempt_finish_in(ms_bt_attempt *attempt, ms_outbox *outbox);
 
 /* Reads of changes. */
 
@@ -167,5 +175,8 @@ struct ms_bt_change_attempt {
 
 /* The fill is over. Thread: any. */
 void ms_bt_change_attempt_finish(ms_bt_change_attempt *attempt);
+
+/* Same, when the outbox is sent. Thread: the outbox's. */
+void ms_bt_change_attempt_finish_in(ms_bt_change_attempt *attempt, ms_outbox *outbox);
 
 #endif

@@ -84,6 +84,46 @@ static void a_loop_delivers_what_is_there_before_it_ends(void **state)
     ms_loop_destroy(NULL);
 }
 
+typedef struct turn_mails {
+    ms_loop *loop;
+    ms_parker parker;
+    ms_mailbox mailbox;
+    ms_mail mails[3];
+    int wakes;
+    int wakes_within;
+} turn_mails;
+
+static void count_wake(void *arg)
+{
+    (*(int *)arg)++;
+}
+
+static void put_mails(void *arg)
+{
+    turn_mails *own = arg;
+    for (int i = 0; i < 3; i++) {
+        ms_outbox_put(ms_loop_outbox(own->loop), &own->mailbox, &own->mails[i]);
+    }
+    own->wakes_within = own->wakes;
+}
+
+static void what_a_turn_has_for_a_mailbox_arrives_at_once(void **state)
+{
+    (void)state;
+    turn_mails own = {.loop = make_loop()};
+    ms_parker_init_wake(&own.parker, count_wake, &own.wakes);
+    ms_mailbox_init(&own.mailbox, &own.parker);
+    ms_loop_call(own.loop, put_mails, &own);
+    assert_int_equal(own.wakes_within, 0);
+    assert_int_equal(own.wakes, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_ptr_equal(ms_mailbox_pop(&own.mailbox), &own.mails[i]);
+    }
+    assert_null(ms_mailbox_pop(&own.mailbox));
+    ms_mailbox_release(&own.mailbox);
+    ms_loop_destroy(own.loop);
+}
+
 typedef struct ping_pong {
     ms_mail mail;
     ms_loop *loops[2];
@@ -384,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mails_are_delivered_in_order_on_the_loops_thread),
         cmocka_unit_test(a_loop_delivers_what_is_there_before_it_ends),
+        cmocka_unit_test(what_a_turn_has_for_a_mailbox_arrives_at_once),
         cmocka_unit_test(no_wakeup_between_loops_is_lost),
         cmocka_unit_test(calls_of_many_threads_run_one_after_the_other),
         cmocka_unit_test(a_call_on_the_loop_itself_runs_at_once),

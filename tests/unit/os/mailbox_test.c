@@ -338,6 +338,88 @@ static void mails_may_be_sent_again(void **state)
     assert_int_equal(hops, 2 * all.hops);
 }
 
+/* Outboxes. */
+
+typedef struct inbox {
+    ms_parker parker;
+    ms_mailbox mailbox;
+    letter letters[3];
+    int wakes;
+    int delivered;
+} inbox;
+
+static void make_inboxes(inbox *inboxes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        inbox *it = &inboxes[i];
+        *it = (inbox){.wakes = 0};
+        ms_parker_init_wake(&it->parker, count_wake, &it->wakes);
+        ms_mailbox_init(&it->mailbox, &it->parker);
+        for (int k = 0; k < 3; k++) {
+            it->letters[k] = (letter){
+                .mail.deliver = count_delivery, .number = k + 1, .delivered = &it->delivered};
+        }
+    }
+}
+
+static void an_outbox_keeps_mails_back_and_wakes_each_owner_once(void **state)
+{
+    (void)state;
+    inbox inboxes[2];
+    make_inboxes(inboxes, 2);
+    ms_outbox outbox = {.count = 0};
+    for (int k = 0; k < 3; k++) {
+        ms_outbox_put(&outbox, &inboxes[0].mailbox, &inboxes[0].letters[k].mail);
+        ms_outbox_put(&outbox, &inboxes[1].mailbox, &inboxes[1].letters[k].mail);
+    }
+    assert_null(ms_mailbox_pop(&inboxes[0].mailbox));
+    assert_int_equal(inboxes[0].wakes, 0);
+    ms_outbox_send(&outbox);
+    ms_outbox_send(&outbox);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(inboxes[i].wakes, 1);
+        assert_int_equal(ms_mailbox_deliver(&inboxes[i].mailbox, 64), 3);
+        assert_int_equal(inboxes[i].delivered, 123);
+        ms_mailbox_release(&inboxes[i].mailbox);
+    }
+}
+
+static void an_outbox_for_too_many_mailboxes_sends_and_keeps_the_order(void **state)
+{
+    (void)state;
+    enum { MANY = MS_OUTBOX_MAILBOXES + 3 };
+    inbox inboxes[MANY];
+    make_inboxes(inboxes, MANY);
+    ms_outbox outbox = {.count = 0};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < MANY; i++) {
+            ms_outbox_put(&outbox, &inboxes[i].mailbox, &inboxes[i].letters[k].mail);
+        }
+    }
+    ms_outbox_send(&outbox);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(ms_mailbox_deliver(&inboxes[i].mailbox, 64), 3);
+        assert_int_equal(inboxes[i].delivered, 123);
+        ms_mailbox_release(&inboxes[i].mailbox);
+    }
+}
+
+static void mails_put_behind_others_come_after_them(void **state)
+{
+    (void)state;
+    inbox own;
+    make_inboxes(&own, 1);
+    ms_outbox outbox = {.count = 0};
+    ms_mailbox_push(&own.mailbox, &own.letters[0].mail);
+    ms_outbox_put(&outbox, &own.mailbox, &own.letters[1].mail);
+    ms_outbox_send(&outbox);
+    ms_mailbox_push(&own.mailbox, &own.letters[2].mail);
+    assert_int_equal(own.wakes, 1);
+    assert_int_equal(ms_mailbox_deliver(&own.mailbox, 64), 3);
+    assert_int_equal(own.delivered, 123);
+    ms_mailbox_release(&own.mailbox);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +434,9 @@ int main(void)
         cmocka_unit_test(a_mailbox_with_mail_is_not_released),
         cmocka_unit_test(many_senders_one_receiver),
         cmocka_unit_test(mails_may_be_sent_again),
+        cmocka_unit_test(an_outbox_keeps_mails_back_and_wakes_each_owner_once),
+        cmocka_unit_test(an_outbox_for_too_many_mailboxes_sends_and_keeps_the_order),
+        cmocka_unit_test(mails_put_behind_others_come_after_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
