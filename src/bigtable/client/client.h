@@ -217,6 +217,9 @@ typedef struct ms_bt_read_options {
     bool wants_stats;           /* rows and cells seen, where the transport must ask for them */
     bool wants_progress;        /* pages say how far they come (ms_bt_page_scanned), and one without
                                  * rows comes when a filter drops many */
+    uint32_t incarnation;       /* not 0: NOT_FOUND when the table of this name is another than the
+                                 * one that an answer named so (ms_bt_read_incarnation); a
+                                 * transport that names none takes any */
     int64_t timeout_ms;         /* for all attempts together; 0: the transport's default */
     int64_t reach_ms;           /* as of a call */
     uint32_t page_rows_max;     /* a page ends after this many rows; 0: 1000 */
@@ -259,6 +262,10 @@ const ms_bt_status *ms_bt_read_status(const ms_bt_read *read);
  * do without it reads on behind it. Lives until the read is closed. */
 ms_str ms_bt_read_large_row(const ms_bt_read *read);
 
+/* Which of the tables that ever had this name is read, as of the last page that has come; 0 where
+ * the transport does not know: the wire has no such thing. */
+uint32_t ms_bt_read_incarnation(const ms_bt_read *read);
+
 /* Rows and cells that the store looked at so far, where it says so; for request statistics. */
 typedef struct ms_bt_read_stats {
     uint64_t rows_seen;
@@ -297,6 +304,7 @@ typedef struct ms_bt_sample_row_keys {
     ms_bt_range range; /* zero: the whole table */
     const ms_bt_row_key_sample *samples;
     size_t sample_count;
+    uint32_t incarnation; /* of the table, as of a read; 0: not known */
     ms_arena answer;
 } ms_bt_sample_row_keys;
 

@@ -38,7 +38,8 @@ struct ms_bt_read {
     ms_bt_attempt attempt;
     page_state states[PAGES];
     int oldest_ready;       /* of two ready pages, the one filled first */
-    ms_bt_read_stats stats; /* as of the last fill that is over */
+    ms_bt_read_stats stats; /* as of the last fill that is over, as the next */
+    uint32_t incarnation;
     bool is_filling;
     bool is_over;    /* no fill follows: at the end, or failed */
     bool is_waiting; /* the consumer saw PENDING */
@@ -217,6 +218,7 @@ static void deliver_fill(ms_mail *mail)
         return;
     }
     read->stats = attempt->stats;
+    read->incarnation = attempt->incarnation;
     int index = find_page(read, PAGE_FILLING);
     bool has_failed = !ms_bt_status_is_ok(&attempt->status);
     read->is_over = has_failed || attempt->is_at_end;
@@ -291,6 +293,11 @@ const ms_bt_status *ms_bt_read_status(const ms_bt_read *read)
 ms_str ms_bt_read_large_row(const ms_bt_read *read)
 {
     return read->attempt.large_row;
+}
+
+uint32_t ms_bt_read_incarnation(const ms_bt_read *read)
+{
+    return read->incarnation;
 }
 
 ms_bt_read_stats ms_bt_read_get_stats(const ms_bt_read *read)

@@ -335,6 +335,7 @@ void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call)
                 qsort(s.list, s.count, sizeof(*s.list), compare_candidates);
             }
             answer(&s);
+            call->incarnation = s.table->id;
         }
     }
     ms_arena_release(&s.scratch);

@@ -167,6 +167,10 @@ static ms_bt_code open_scan(msi_scan *scan, ms_bt_status *bt)
     if (scan->table == NULL) {
         return msi_store_no_table(scan->schema, &options->table, bt);
     }
+    scan->attempt->incarnation = scan->table->id;
+    if (options->incarnation != 0 && options->incarnation != scan->table->id) {
+        return msi_store_other_table(&options->table, bt);
+    }
     MS_BT_TRY(check_options(scan, bt));
     scan->reader.table = scan->table;
     scan->reader.program = scan->program;

@@ -54,6 +54,16 @@ ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *
         MS_STR_ARG(name->project), MS_STR_ARG(name->instance), MS_STR_ARG(name->table));
 }
 
+ms_bt_code msi_store_other_table(const ms_bt_table_name *name, ms_bt_status *bt)
+{
+    bt->hint = "Start the read again from its beginning: a part of it is of the table before.";
+    return ms_bt_status_set(
+        bt, MS_BT_NOT_FOUND,
+        "table \"projects/%.*s/instances/%.*s/tables/%.*s\" was dropped and made "
+        "again under a read",
+        MS_STR_ARG(name->project), MS_STR_ARG(name->instance), MS_STR_ARG(name->table));
+}
+
 ms_bt_code msi_store_check_table(ms_bt_store *store, const msi_table *table, uint64_t since,
                                  ms_bt_status *bt)
 {
@@ -67,6 +77,9 @@ ms_bt_code msi_store_check_table(ms_bt_store *store, const msi_table *table, uin
     }
     if (id == table->id) {
         return MS_BT_OK;
+    }
+    if (id != 0) {
+        return msi_store_other_table(&table->def->name, bt);
     }
     msi_schema *schema = msi_store_schema(store);
     ms_bt_code code = msi_store_no_table(schema, &table->def->name, bt);

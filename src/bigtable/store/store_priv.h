@@ -170,6 +170,9 @@ bool msi_store_check_dir(ms_bt_store *store);
 ms_bt_code msi_store_no_table(const msi_schema *schema, const ms_bt_table_name *name,
                               ms_bt_status *bt);
 
+/* NOT_FOUND for a table that is another than the one that is being read. */
+ms_bt_code msi_store_other_table(const ms_bt_table_name *name, ms_bt_status *bt);
+
 /*
  * NOT_FOUND when the table of this incarnation is gone by now, though another may have its name. To
  * be asked after reading: cells and record of a table go in one batch, so that what was read

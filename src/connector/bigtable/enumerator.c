@@ -4,7 +4,10 @@
  * start, and the splits are handed to whichever reader asks next. What is checkpointed is what was
  * not handed out yet, so that a restored job never samples again.
  *
- * A scan that one reader will do, or that only looks up single keys, is not worth sampling.
+ * A scan that one reader will do in one request, or that looks up a few single keys, is not worth
+ * sampling. All others are, even where nothing is cut: with the samples comes the incarnation of
+ * the table, to which all splits of a scan are bound, so that a table that is dropped and made
+ * again while they are read does not pass for the rest of it.
  *
  * The snapshot: u8 version 1, u8 whether the splits are planned, u32 splits, the splits as texts.
  * One that was taken while samples were on their way is restored as a fresh start.
@@ -65,22 +68,38 @@ static void enumerator_request(ms_enumerator *enumerator, uint32_t subtask)
 
 /* Planning. */
 
-static ms_rc plan(bt_enumerator *self, const ms_str *samples, size_t count, ms_status *st)
+/* The splits of the table of this incarnation (0: whichever has the name), as they are handed out.
+ */
+static ms_rc encode_splits(bt_enumerator *self, const ms_bt_ranges *splits, size_t count,
+                           uint32_t incarnation, ms_status *st)
 {
-    const ms_bt_ranges *splits = NULL;
-    self->split_count = msi_bt_splits_plan(&self->arena, &self->ranges, samples, count, &splits);
+    self->split_count = count;
     self->splits = ms_arena_array(&self->arena, ms_str, self->split_count);
     ms_buf buf;
     ms_buf_init(&buf, MS_LIMIT_SNAPSHOT_BYTES);
     ms_rc rc = MS_OK;
     for (size_t i = 0; rc == MS_OK && i < self->split_count; i++) {
         ms_buf_reset(&buf);
-        rc = msi_bt_split_write(&splits[i], &buf, st);
+        rc = msi_bt_split_write(&(msi_bt_split){splits[i], incarnation}, &buf, st);
         self->splits[i] = ms_arena_copy_str(&self->arena, ms_buf_view(&buf));
     }
     ms_buf_release(&buf);
     self->is_planned = rc == MS_OK;
     return rc;
+}
+
+static ms_rc plan_sampled(bt_enumerator *self, ms_status *st)
+{
+    const ms_bt_sample_row_keys *call = &self->samples;
+    /* One reader reads everything: more splits would only be more requests. */
+    size_t key_count = self->env->task.parallelism > 1 ? call->sample_count : 0;
+    ms_str *keys = ms_arena_array(&self->arena, ms_str, key_count);
+    for (size_t i = 0; i < key_count; i++) {
+        keys[i] = ms_arena_copy_str(&self->arena, call->samples[i].key);
+    }
+    const ms_bt_ranges *splits = NULL;
+    size_t count = msi_bt_splits_plan(&self->arena, &self->ranges, keys, key_count, &splits);
+    return encode_splits(self, splits, count, call->incarnation, st);
 }
 
 static void samples_came(ms_bt_call *call, void *arg)
@@ -109,11 +128,7 @@ static void enumerator_resume(ms_enumerator *enumerator)
         self->env->fail(self->env, &st);
         return;
     }
-    ms_str *keys = ms_arena_array(&self->arena, ms_str, call->sample_count);
-    for (size_t i = 0; i < call->sample_count; i++) {
-        keys[i] = ms_arena_copy_str(&self->arena, call->samples[i].key);
-    }
-    if (plan(self, keys, call->sample_count, &st) != MS_OK) {
+    if (plan_sampled(self, &st) != MS_OK) {
         self->env->fail(self->env, &st);
         return;
     }
@@ -131,10 +146,11 @@ static bool is_single_key(const ms_bt_range *range)
            ms_str_equals(range->start.key, range->end.key);
 }
 
-static bool needs_samples(const bt_enumerator *self)
+/* split_count: of what is wanted, uncut. */
+static bool needs_samples(const bt_enumerator *self, size_t split_count)
 {
-    if (self->env->task.parallelism == 1) {
-        return false;
+    if (split_count > 1 || self->env->task.parallelism == 1) {
+        return split_count > 1;
     }
     for (size_t i = 0; i < self->ranges.count; i++) {
         if (!is_single_key(&self->ranges.list[i])) {
@@ -176,8 +192,10 @@ static ms_rc enumerator_start(ms_enumerator *enumerator, ms_enumerator_env *env,
     if (self->is_planned) {
         return MS_OK;
     }
-    if (!needs_samples(self)) {
-        return plan(self, NULL, 0, st);
+    const ms_bt_ranges *uncut = NULL;
+    size_t count = msi_bt_splits_plan(&self->arena, &self->ranges, NULL, 0, &uncut);
+    if (!needs_samples(self, count)) {
+        return encode_splits(self, uncut, count, 0, st);
     }
     ms_bt_sample_row_keys_init(&self->samples, env->task.mailbox, samples_came, self);
     self->has_call = true;

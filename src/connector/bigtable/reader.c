@@ -7,7 +7,8 @@
  *     split -> read -> page -> frame, frame, ... -> page -> ... -> split is read
  *
  * The position in a split is the last key that a frame gave out; a snapshot is what is left behind
- * it. One split is read at a time; those of a snapshot wait in a queue.
+ * it, of the very table that was read so far. One split is read at a time; those of a snapshot wait
+ * in a queue.
  *
  * Ownership: the frame belongs to the reader. Thread: task.
  */
@@ -37,7 +38,7 @@ typedef struct bt_reader {
     /* The split that is being read. */
     bool is_active;
     ms_arena split_arena;
-    ms_bt_ranges split;
+    msi_bt_split split;
     ms_buf last_key; /* given out last; empty: none yet */
     ms_bt_read *read;
     const ms_bt_page *page;
@@ -52,8 +53,8 @@ static ms_rc reader_add_split(ms_reader *reader, ms_str split, ms_status *st)
     bt_reader *self = (bt_reader *)reader;
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_bt_ranges ranges;
-    ms_rc rc = msi_bt_split_read(&arena, split, &ranges, st);
+    msi_bt_split decoded;
+    ms_rc rc = msi_bt_split_read(&arena, split, &decoded, st);
     ms_arena_release(&arena);
     MS_TRY(rc);
     if (self->queue_end == self->queue_capacity) {
@@ -112,11 +113,12 @@ static ms_rc open_split(bt_reader *self, ms_status *st)
     ms_bt_read_options options = {
         .table = self->scan->layout.destination,
         .app_profile = self->scan->app_profile,
-        .rows = ms_bt_row_set_make(&self->split),
+        .rows = ms_bt_row_set_make(&self->split.ranges),
         .filter = self->filter,
         .rows_limit = limit > INT64_MAX ? 0 : (int64_t)limit,
         .page_rows_max = limit < rows && limit > 0 ? (uint32_t)limit : rows,
         .page_bytes_max = PAGE_BYTES,
+        .incarnation = self->split.incarnation,
     };
     msi_bt_decoder_restart(self->decoder);
     self->read = ms_bt_client_read_rows(*self->scan->client, &options, self->mailbox, woken, self);
@@ -160,6 +162,9 @@ static ms_read next_page(bt_reader *self, ms_status *st)
     switch (ms_bt_read_poll(self->read, &self->page)) {
     case MS_BT_POLL_PAGE:
         self->row = 0;
+        if (self->split.incarnation == 0) {
+            self->split.incarnation = ms_bt_read_incarnation(self->read);
+        }
         self->reader.bytes_read += self->page->bytes.bytes;
         return MS_READ_BATCH;
     case MS_BT_POLL_PENDING:
@@ -223,7 +228,7 @@ static ms_read reader_poll(ms_reader *reader, ms_batch **batch_out, ms_status *s
 
 /* Checkpoints. */
 
-static ms_rc write_rest(const ms_bt_ranges *rest, ms_buf *out, ms_status *st)
+static ms_rc write_rest(const msi_bt_split *rest, ms_buf *out, ms_status *st)
 {
     ms_buf split;
     ms_buf_init(&split, MS_LIMIT_SNAPSHOT_BYTES);
@@ -238,14 +243,14 @@ static ms_rc reader_snapshot(ms_reader *reader, ms_buf *out, ms_status *st)
     bt_reader *self = (bt_reader *)reader;
     ms_arena arena;
     ms_arena_init(&arena, 0);
-    ms_bt_ranges rest = {NULL, 0};
+    msi_bt_split rest = {{NULL, 0}, 0};
     if (self->is_active) {
         rest = self->last_key.bytes == 0
                    ? self->split
                    : msi_bt_split_after(&arena, &self->split, ms_buf_view(&self->last_key));
     }
-    ms_rc rc = ms_codec_put_u32(out, count_queued(self) + (rest.count > 0), st);
-    if (rc == MS_OK && rest.count > 0) {
+    ms_rc rc = ms_codec_put_u32(out, count_queued(self) + (rest.ranges.count > 0), st);
+    if (rc == MS_OK && rest.ranges.count > 0) {
         rc = write_rest(&rest, out, st);
     }
     for (uint32_t i = self->queue_first; rc == MS_OK && i < self->queue_end; i++) {

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-#define SPLIT_VERSION 1u
-#define RANGE_BYTES_MIN 4u /* two bounds, two lengths */
+#define VERSION_OF_NAME 1u        /* the table that has the name */
+#define VERSION_OF_INCARNATION 2u /* that very table */
+#define RANGE_BYTES_MIN 4u        /* two bounds, two lengths */
 
 /* Planning. */
 
@@ -106,17 +107,18 @@ size_t msi_bt_splits_plan(ms_arena *arena, const ms_bt_ranges *ranges, const ms_
     return p.split_count;
 }
 
-ms_bt_ranges msi_bt_split_after(ms_arena *arena, const ms_bt_ranges *split, ms_str last_key)
+msi_bt_split msi_bt_split_after(ms_arena *arena, const msi_bt_split *split, ms_str last_key)
 {
-    ms_bt_range *left = ms_arena_array(arena, ms_bt_range, split->count);
+    const ms_bt_ranges *ranges = &split->ranges;
+    ms_bt_range *left = ms_arena_array(arena, ms_bt_range, ranges->count);
     size_t count = 0;
-    for (size_t i = 0; i < split->count; i++) {
-        ms_bt_range rest = ms_bt_range_after(&split->list[i], last_key);
+    for (size_t i = 0; i < ranges->count; i++) {
+        ms_bt_range rest = ms_bt_range_after(&ranges->list[i], last_key);
         if (!ms_bt_range_is_empty(&rest)) {
             left[count++] = rest;
         }
     }
-    return (ms_bt_ranges){left, count};
+    return (msi_bt_split){{left, count}, split->incarnation};
 }
 
 /* The stored form. */
@@ -127,13 +129,19 @@ static ms_rc write_bound(const ms_bt_bound *bound, ms_buf *out, ms_status *st)
     return ms_codec_put_str(out, bound->key, st);
 }
 
-ms_rc msi_bt_split_write(const ms_bt_ranges *split, ms_buf *out, ms_status *st)
+ms_rc msi_bt_split_write(const msi_bt_split *split, ms_buf *out, ms_status *st)
 {
-    MS_TRY(ms_codec_put_u8(out, SPLIT_VERSION, st));
-    MS_TRY(ms_codec_put_varint(out, split->count, st));
-    for (size_t i = 0; i < split->count; i++) {
-        MS_TRY(write_bound(&split->list[i].start, out, st));
-        MS_TRY(write_bound(&split->list[i].end, out, st));
+    const ms_bt_ranges *ranges = &split->ranges;
+    if (split->incarnation == 0) {
+        MS_TRY(ms_codec_put_u8(out, VERSION_OF_NAME, st));
+    } else {
+        MS_TRY(ms_codec_put_u8(out, VERSION_OF_INCARNATION, st));
+        MS_TRY(ms_codec_put_u32(out, split->incarnation, st));
+    }
+    MS_TRY(ms_codec_put_varint(out, ranges->count, st));
+    for (size_t i = 0; i < ranges->count; i++) {
+        MS_TRY(write_bound(&ranges->list[i].start, out, st));
+        MS_TRY(write_bound(&ranges->list[i].end, out, st));
     }
     return MS_OK;
 }
@@ -158,13 +166,16 @@ static ms_rc report_damage(ms_status *st)
                          "a split of a bigtable scan is damaged");
 }
 
-ms_rc msi_bt_split_read(ms_arena *arena, ms_str bytes, ms_bt_ranges *split_out, ms_status *st)
+ms_rc msi_bt_split_read(ms_arena *arena, ms_str bytes, msi_bt_split *split_out, ms_status *st)
 {
-    *split_out = (ms_bt_ranges){NULL, 0};
+    *split_out = (msi_bt_split){{NULL, 0}, 0};
     ms_codec_reader reader = ms_codec_reader_make(bytes);
     uint8_t version = ms_codec_reader_u8(&reader);
+    bool has_incarnation = version == VERSION_OF_INCARNATION;
+    uint32_t incarnation = has_incarnation ? ms_codec_reader_u32(&reader) : 0;
     size_t count = ms_codec_reader_count(&reader, RANGE_BYTES_MIN);
-    if (version != SPLIT_VERSION || !ms_codec_reader_is_ok(&reader) || count == 0) {
+    if ((version != VERSION_OF_NAME && !has_incarnation) || has_incarnation != (incarnation != 0) ||
+        !ms_codec_reader_is_ok(&reader) || count == 0) {
         return report_damage(st);
     }
     ms_bt_range *list = ms_arena_array(arena, ms_bt_range, count);
@@ -183,6 +194,6 @@ ms_rc msi_bt_split_read(ms_arena *arena, ms_str bytes, ms_bt_ranges *split_out, 
     if (!is_same) {
         return report_damage(st);
     }
-    *split_out = (ms_bt_ranges){list, count};
+    *split_out = (msi_bt_split){{list, count}, incarnation};
     return MS_OK;
 }

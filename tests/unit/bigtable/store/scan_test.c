@@ -463,6 +463,34 @@ static void table_that_goes_under_a_scan_is_not_found(void **state)
     }
 }
 
+#ifndef MS_OVER_GRPC /* no message names the incarnation of a table */
+static void read_of_a_table_made_again_is_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture_init(&f, MS_BT_SYNC_OS);
+    create_table(&f, (const char *const[]){"a"}, 1);
+    ms_bt_status bt = set_cell(&f, "r", "a", "q", 1000, "v");
+    assert_bt(&bt, MS_BT_OK);
+    ms_bt_read_options options = {.table = f.table};
+    ms_bt_read *read = ms_bt_client_read_rows(f.client, &options, &f.mailbox, wake_nothing, NULL);
+    const ms_bt_page *page = NULL;
+    assert_int_equal(ms_bt_read_wait(read, &f.parker, &page), MS_BT_POLL_PAGE);
+    options.incarnation = ms_bt_read_incarnation(read);
+    assert_true(options.incarnation != 0);
+    assert_true(ms_bt_read_close(read, NULL, NULL));
+    assert_rows_of(&f, &options, "r{a:q@1000=v}");
+    meet_fate(&f, FATE_MADE_AGAIN);
+    ms_buf out;
+    ms_buf_init(&out, 1u << 20);
+    bt = read_text(&f, &options, &out);
+    assert_bt(&bt, MS_BT_NOT_FOUND);
+    assert_non_null(strstr(bt.text, "was dropped and made again under a read"));
+    ms_buf_release(&out);
+    fixture_release(&f);
+}
+#endif
+
 static void rows_that_go_under_a_scan_end_it(void **state)
 {
     (void)state;
@@ -505,6 +533,7 @@ int main(void)
         cmocka_unit_test(page_ends_with_the_row_that_reaches_its_bytes),
 #ifndef MS_OVER_GRPC
         cmocka_unit_test(progress_is_told_when_rows_are_dropped),
+        cmocka_unit_test(read_of_a_table_made_again_is_refused),
 #endif
         cmocka_unit_test(row_that_is_too_large_is_named),
         cmocka_unit_test(row_beyond_the_limit_of_the_service_is_named),

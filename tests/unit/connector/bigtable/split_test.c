@@ -151,14 +151,16 @@ static void check_after(const char *ranges_text, ms_str last_key, const char *ex
     ms_arena_init(&arena, 0);
     ms_status st = {0};
     ms_bt_ranges ranges = parse_ranges(&arena, ranges_text);
-    ms_bt_ranges rest = msi_bt_split_after(&arena, &ranges, last_key);
+    msi_bt_split split = {ranges, 7};
+    msi_bt_split rest = msi_bt_split_after(&arena, &split, last_key);
+    assert_int_equal(rest.incarnation, 7);
     ms_buf text;
     ms_buf_init(&text, 4096);
-    append_ranges(&rest, &text);
+    append_ranges(&rest.ranges, &text);
     assert_ok(ms_buf_append_byte(&text, '\0', &st));
     assert_string_equal(text.ptr, expected);
-    ms_bt_ranges again = msi_bt_split_after(&arena, &rest, last_key);
-    assert_int_equal(again.count, rest.count);
+    msi_bt_split again = msi_bt_split_after(&arena, &rest, last_key);
+    assert_int_equal(again.ranges.count, rest.ranges.count);
     ms_buf_release(&text);
     ms_arena_release(&arena);
 }
@@ -183,15 +185,16 @@ static void a_split_survives_its_stored_form(void **state)
         ms_arena arena;
         ms_arena_init(&arena, 0);
         ms_status st = {0};
-        ms_bt_ranges split = parse_ranges(&arena, texts[i]);
+        msi_bt_split split = {parse_ranges(&arena, texts[i]), (uint32_t)i};
         ms_buf bytes;
         ms_buf_init(&bytes, 4096);
         assert_ok(msi_bt_split_write(&split, &bytes, &st));
-        ms_bt_ranges back;
+        msi_bt_split back;
         assert_ok(msi_bt_split_read(&arena, ms_buf_view(&bytes), &back, &st));
-        assert_int_equal(back.count, split.count);
-        for (size_t r = 0; r < split.count; r++) {
-            assert_true(ms_bt_range_equals(&split.list[r], &back.list[r]));
+        assert_int_equal(back.incarnation, i);
+        assert_int_equal(back.ranges.count, split.ranges.count);
+        for (size_t r = 0; r < split.ranges.count; r++) {
+            assert_true(ms_bt_range_equals(&split.ranges.list[r], &back.ranges.list[r]));
         }
         /* Cut anywhere, it is damaged. */
         for (size_t cut = 0; cut < bytes.bytes; cut++) {
@@ -212,11 +215,12 @@ static void damaged_splits_are_refused(void **state)
         size_t count;
     } damaged[] = {
         {"", 0},
-        {"\x02\x01\x00\x00\x00\x00", 6},  /* an unknown version */
-        {"\x01\x00", 2},                  /* no range */
-        {"\x01\x01\x03\x00\x00\x00", 6},  /* no such bound */
-        {"\x01\x01\x01\x00\x00\x00", 6},  /* a bound without a key */
-        {"\x01\x01\x00\x01k\x00\x00", 7}, /* a key without a bound */
+        {"\x03\x01\x00\x00\x00\x00", 6},                  /* an unknown version */
+        {"\x02\x00\x00\x00\x00\x01\x00\x00\x00\x00", 10}, /* no incarnation */
+        {"\x01\x00", 2},                                  /* no range */
+        {"\x01\x01\x03\x00\x00\x00", 6},                  /* no such bound */
+        {"\x01\x01\x01\x00\x00\x00", 6},                  /* a bound without a key */
+        {"\x01\x01\x00\x01k\x00\x00", 7},                 /* a key without a bound */
         {"\x01\x01\x01\x01z\x02\x01"
          "a",
          8},                                                        /* inverted */
@@ -228,7 +232,7 @@ static void damaged_splits_are_refused(void **state)
         ms_arena arena;
         ms_arena_init(&arena, 0);
         ms_status st = {0};
-        ms_bt_ranges back;
+        msi_bt_split back;
         ms_str bytes = {damaged[i].bytes, damaged[i].count};
         assert_int_equal(msi_bt_split_read(&arena, bytes, &back, &st), MS_CORRUPT_DATA);
         ms_arena_release(&arena);
