@@ -461,14 +461,41 @@ static void submit_settings(msi_h2 *h2)
                                                (int32_t)options->connection_window_bytes));
 }
 
+static void *mem_alloc(size_t bytes, void *pool)
+{
+    return msi_pool_alloc(pool, bytes);
+}
+
+static void mem_free(void *block, void *pool)
+{
+    msi_pool_free(pool, block);
+}
+
+static void *mem_calloc(size_t count, size_t bytes, void *pool)
+{
+    return msi_pool_calloc(pool, count, bytes);
+}
+
+static void *mem_realloc(void *block, size_t bytes, void *pool)
+{
+    return msi_pool_realloc(pool, block, bytes);
+}
+
 static void create_session(msi_h2 *h2)
 {
+    nghttp2_mem mem = {
+        .mem_user_data = msi_loop_pool(h2->conn.loop),
+        .malloc = mem_alloc,
+        .free = mem_free,
+        .calloc = mem_calloc,
+        .realloc = mem_realloc,
+    };
     nghttp2_option *option = make_options(h2->options);
     nghttp2_session_callbacks *callbacks = make_callbacks();
     if (h2->options->is_server) {
-        must(nghttp2_session_server_new2(&h2->session, callbacks, h2, option));
+        must(nghttp2_session_server_new3(&h2->session, callbacks, h2, option, &mem));
     } else {
-        must(nghttp2_session_client_new2(&h2->session, callbacks, h2, option));
+        must(nghttp2_session_client_new3(&h2->session, callbacks, h2, option, &mem));
     }
     nghttp2_session_callbacks_del(callbacks);
     nghttp2_option_del(option);

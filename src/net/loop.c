@@ -20,6 +20,9 @@
 /* A turn delivers at most this many mails before sockets have their turn again. */
 #define MAILS_PER_TURN 1024
 
+/* What is kept for calls to come: that of a few hundred. */
+#define POOL_BYTES ((size_t)512 << 10)
+
 struct ms_loop {
     uv_loop_t uv;
     uv_async_t wake;
@@ -40,6 +43,7 @@ struct ms_loop {
     struct call *called; /* their functions have run in this turn */
     ms_outbox outbox;
     char *buffer;
+    msi_pool pool;
 };
 
 /* One ms_loop_call that waits. */
@@ -313,6 +317,7 @@ static void free_loop(ms_loop *loop)
     ms_mailbox_release(&loop->mailbox);
     ms_mem_free(loop->heap);
     ms_mem_free(loop->buffer);
+    msi_pool_release(&loop->pool);
     ms_mem_free(loop);
 }
 
@@ -337,6 +342,7 @@ ms_rc ms_loop_create(const char *name, ms_loop **loop_out, ms_status *st)
     loop->alarm_ns = INT64_MAX;
     loop->now_is_stale = true;
     loop->buffer = ms_mem_alloc(MSI_LOOP_BUFFER_BYTES);
+    msi_pool_init(&loop->pool, POOL_BYTES);
     ms_parker_init_wake(&loop->parker, wake_loop, loop);
     ms_mailbox_init(&loop->mailbox, &loop->parker);
     if (start_handles(loop, st) != MS_OK) {
@@ -419,4 +425,9 @@ uv_loop_t *msi_loop_uv(ms_loop *loop)
 char *msi_loop_buffer(ms_loop *loop)
 {
     return loop->buffer;
+}
+
+msi_pool *msi_loop_pool(ms_loop *loop)
+{
+    return &loop->pool;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of net/ need of a loop beyond net/loop.h: libuv's loop, for sockets and names; two
- * queues of tasks that run within the turn; and a buffer that all connections read into, one after
- * the other.
+ * queues of tasks that run within the turn; a buffer that all connections read into, one after the
+ * other; and a pool of memory.
  *
  * A turn:   sockets -> mails -> timers -> soon tasks -> last tasks -> outbox -> wait
  *
@@ -14,6 +14,7 @@
 #define MS_NET_LOOP_PRIV_H
 
 #include "net/loop.h"
+#include "net/pool_priv.h"
 
 #include <uv.h>
 
@@ -33,6 +34,9 @@ uv_loop_t *msi_loop_uv(ms_loop *loop);
 
 /* MSI_LOOP_BUFFER_BYTES; used from a read to the end of what the bytes lead to. */
 char *msi_loop_buffer(ms_loop *loop);
+
+/* For small things that come and go, of what lives on this loop. */
+msi_pool *msi_loop_pool(ms_loop *loop);
 
 /* Queues a task, unless it is queued. It runs once. */
 void msi_loop_soon(ms_loop *loop, msi_loop_task *task);

@@ -113,8 +113,8 @@ size_t ms_mailbox_deliver(ms_mailbox *mailbox, size_t mails_max);
 
 /*
  * Mails that one thread keeps back for a moment and then pushes together, so that the owner of a
- * mailbox is woken once for all of them and not, as often as not, once for each. Whoever keeps mails
- * back sends them before it waits for anything. Fields are private.
+ * mailbox is woken once for all of them and not, as often as not, once for each. Whoever keeps
+ * mails back sends them before it waits for anything. Fields are private.
  */
 typedef struct ms_outbox {
     struct {

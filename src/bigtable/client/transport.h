@@ -59,7 +59,7 @@ struct ms_bt_transport {
 /* The call is over: status and answers are filled. Thread: any. */
 void ms_bt_call_finish(ms_bt_call *call);
 
-/* Same, for one that ends several calls: its caller hears of it when the outbox is sent. Thread: the
+/* Same, for who ends several calls: the caller hears of it when the outbox is sent. Thread: the
  * outbox's. */
 void ms_bt_call_finish_in(ms_bt_call *call, ms_outbox *outbox);
 
