@@ -115,8 +115,8 @@ static uint32_t mutations_of(ms_bt_call *call)
     return call->kind == MS_BT_CALL_CHECK_AND_MUTATE || call->kind == MS_BT_CALL_READ_MODIFY_WRITE;
 }
 
-/* Gives back what the leader keeps for a call and ends it. */
-static void finish(ms_bt_call *call)
+/* Gives back what the leader keeps for a call and ends it, when the outbox is sent. */
+static void finish(ms_bt_call *call, ms_outbox *outbox)
 {
     msi_item *item = msi_store_item(call);
     msi_request_release(item);
@@ -124,7 +124,7 @@ static void finish(ms_bt_call *call)
     if (item->finished != NULL) {
         item->finished(call);
     } else {
-        ms_bt_call_finish(call);
+        ms_bt_call_finish_in(call, outbox);
     }
 }
 
@@ -138,12 +138,14 @@ static void finish_all(ms_bt_store *store, msi_call_list *list, const ms_bt_stat
     ms_mutex_lock(&store->queue_mutex);
     store->queued_mutations -= mutations;
     ms_mutex_unlock(&store->queue_mutex);
+    ms_outbox outbox = {.count = 0};
     for (ms_bt_call *call = msi_call_list_pop(list); call != NULL; call = msi_call_list_pop(list)) {
         if (failure != NULL) {
             call->status = *failure;
         }
-        finish(call);
+        finish(call, &outbox);
     }
+    ms_outbox_send(&outbox);
 }
 
 /* A write failed: nobody knows what became of the calls of this turn, and no later one is tried. */
@@ -467,7 +469,9 @@ void msi_commit_enqueue(ms_bt_store *store, ms_bt_call *call)
     }
     ms_mutex_unlock(&store->queue_mutex);
     if (!is_accepted) {
-        finish(call);
+        ms_outbox outbox = {.count = 0};
+        finish(call, &outbox);
+        ms_outbox_send(&outbox);
         return;
     }
     if (!must_lead) {
