@@ -306,9 +306,18 @@ static const msi_filter_node *take_fork(ms_bt_filter_run *run, const msi_filter_
     return fork->children[0];
 }
 
+/* Was this cell the last of its column that a limit lets through? Then what drops it behind the
+ * limit drops the rest of the column with it. */
+static bool ends_column(const ms_bt_filter_run *run, const msi_filter_node *node)
+{
+    return node->op == MSI_OP_COLUMN_LIMIT && !node->is_behind_counter &&
+           run->states[node->state].seen >= node->limit;
+}
+
 /* Follows one path to its end. */
 static ms_bt_verdict walk(ms_bt_filter_run *run, msi_filter_path *path, const subject *cell)
 {
+    ms_bt_verdict dropped = MS_BT_VERDICT_DROP;
     while (true) {
         const msi_filter_node *node = path->node;
         if (++run->steps > run->steps_max) {
@@ -346,8 +355,9 @@ static ms_bt_verdict walk(ms_bt_filter_run *run, msi_filter_path *path, const su
                 return node->is_behind_counter ? MS_BT_VERDICT_DROP : verdict;
             }
             if (verdict != MS_BT_VERDICT_KEEP) {
-                return verdict;
+                return verdict == MS_BT_VERDICT_DROP ? dropped : verdict;
             }
+            dropped = ends_column(run, node) ? MS_BT_VERDICT_DROP_COLUMN : dropped;
         }
     }
 }

@@ -82,6 +82,13 @@ ms_bt_range ms_bt_range_after(const ms_bt_range *range, ms_str last_key);
 
 bool ms_bt_range_equals(const ms_bt_range *a, const ms_bt_range *b);
 
+/* Is it one key and no other, as ms_bt_range_key makes it? */
+static inline bool ms_bt_range_is_key(const ms_bt_range *range)
+{
+    return range->start.kind == MS_BT_BOUND_CLOSED && range->end.kind == MS_BT_BOUND_CLOSED &&
+           ms_str_equals(range->start.key, range->end.key);
+}
+
 /* No key can be in it: inverted, [k,k), (k,k], (k,k), or (k, k+00). */
 bool ms_bt_range_is_empty(const ms_bt_range *range);
 bool ms_bt_range_contains(const ms_bt_range *range, ms_str key);

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "bigtable/store/record.h"
 #include "bigtable/store/row_set.h"
+#include "bigtable/store/scan_row.h"
 #include "bigtable/store/store_priv.h"
 
 /* Large enough that the fixed cost of a write is nothing, small enough for a memtable. */
@@ -84,6 +85,7 @@ void msi_commit_init(ms_bt_store *store, int64_t last_micros)
         .log = msi_log_create(),
         .overlay = msi_overlay_create(),
         .trial = msi_overlay_create(),
+        .matcher = msi_row_matcher_create(),
     };
     ms_buf_init(&store->commit.value, MS_BT_LIMIT_VALUE_BYTES);
     ms_arena_init(&store->commit.scratch, 0);
@@ -98,6 +100,7 @@ void msi_commit_release(ms_bt_store *store)
     msi_overlay_destroy(commit->overlay);
     msi_overlay_destroy(commit->trial);
     msi_once_destroy(commit->once);
+    msi_row_matcher_destroy(commit->matcher);
     ms_buf_release(&commit->value);
     ms_arena_release(&commit->scratch);
     ms_mem_free(commit->key);

@@ -375,12 +375,94 @@ ms_bt_code msi_read_code(ms_rc rc)
 
 /* Predicates. */
 
-/* Goes through the row of the entry until a cell has passed; in mode ROWS, to its end. */
-static ms_rc look_for_match(msi_row_reader *r, bool *matches_out, ms_status *st)
+/* What a matcher keeps of the row that it has looked at. */
+#define MATCHER_PAGE_BYTES ((size_t)64 << 10)
+
+struct msi_row_matcher {
+    msi_row_reader reader;
+    ms_bt_page page;
+};
+
+msi_row_matcher *msi_row_matcher_create(void)
+{
+    msi_row_matcher *matcher = ms_mem_calloc(1, sizeof(*matcher));
+    ms_bt_page_init(&matcher->page);
+    return matcher;
+}
+
+void msi_row_matcher_destroy(msi_row_matcher *matcher)
+{
+    msi_row_reader_release(&matcher->reader);
+    ms_bt_page_release(&matcher->page);
+    ms_mem_free(matcher);
+}
+
+/* The highest incarnation whose cells matter; 0: none. */
+static uint32_t last_family(const msi_row_reader *r)
+{
+    const msi_table *table = r->table;
+    for (size_t i = table->def->family_count; i-- > 0;) {
+        uint32_t index = table->by_id[i];
+        if (ms_bt_filter_program_wants(r->program, index)) {
+            return table->family_ids[index];
+        }
+    }
+    return 0;
+}
+
+/* Behind a row part: the first key that may be of a cell that matters. Returns its end. */
+static char *put_first_cell(const msi_row_reader *r, char *to)
+{
+    const ms_bt_bound *first = &r->program->qualifiers.start;
+    to = msi_key_put_u32(to, next_family(r, 0));
+    bool is_key =
+        first->kind != MS_BT_BOUND_NONE && first->key.bytes <= MS_BT_LIMIT_QUALIFIER_BYTES;
+    return is_key ? msi_key_put_escaped(to, first->key) : to;
+}
+
+/* Behind a row part: a key behind all cells that matter. Returns its end. */
+static char *put_behind_cells(const msi_row_reader *r, char *to)
+{
+    const ms_bt_bound *last = &r->program->qualifiers.end;
+    uint32_t family = last_family(r);
+    if (last->kind != MS_BT_BOUND_NONE && last->key.bytes <= MS_BT_LIMIT_QUALIFIER_BYTES) {
+        return msi_key_put_column(to, family, last->key, MSI_KEY_BEHIND);
+    }
+    return family < UINT32_MAX ? msi_key_put_u32(to, family + 1)
+                               : msi_key_put_end(to - MSI_KEY_END_BYTES, MSI_KEY_BEHIND);
+}
+
+/* Opens the iterator of a row and goes to the first cell that matters. */
+static void seek_row(msi_row_reader *r, ms_kv *kv, ms_str row_key)
+{
+    char *row_end = msi_key_put_row(r->last, r->table->id, row_key, MSI_KEY_END);
+    bool is_whole = r->mode == MSI_READ_ALL;
+    char *end = is_whole ? msi_key_put_end(row_end - MSI_KEY_END_BYTES, MSI_KEY_BEHIND)
+                         : put_behind_cells(r, row_end);
+    r->iter = ms_kv_iter_create(
+        kv, &(ms_kv_iter_options){.upper = ms_str_make(r->last, (size_t)(end - r->last))});
+    msi_key_put_end(row_end - MSI_KEY_END_BYTES, MSI_KEY_END);
+    end = is_whole ? row_end : put_first_cell(r, row_end);
+    r->is_valid =
+        ms_kv_iter_seek(r->iter, ms_str_make(r->last, (size_t)(end - r->last)), &r->entry);
+}
+
+/* Is what a verdict drops all that is left of the row? */
+static bool is_rest(const msi_row_reader *r, ms_bt_verdict verdict)
+{
+    if (verdict != MS_BT_VERDICT_DROP_COLUMN && verdict != MS_BT_VERDICT_DROP_FAMILY) {
+        return verdict == MS_BT_VERDICT_DROP_ROW;
+    }
+    bool ends_family =
+        verdict == MS_BT_VERDICT_DROP_FAMILY || ms_bt_range_is_key(&r->program->qualifiers);
+    return ends_family && next_family(r, r->family_id) == 0;
+}
+
+/* Goes through the cells of the row of the entry until one has passed; in mode ROWS, all. */
+static ms_rc run_predicate(msi_row_reader *r, ms_status *st)
 {
     MS_TRY(begin_row(r, st));
     size_t row_at = r->page->bytes.bytes;
-    uint32_t first_cell = r->page->cell_count;
     do {
         r->stats->bytes_seen += r->entry.key.bytes + r->entry.value.bytes;
         if (!same_column(r)) {
@@ -388,8 +470,8 @@ static ms_rc look_for_match(msi_row_reader *r, bool *matches_out, ms_status *st)
         }
         ms_bt_verdict verdict;
         MS_TRY(run_cell(r, &verdict, st));
-        if (r->mode != MSI_READ_ROWS && r->page->cell_count > first_cell) {
-            *matches_out = true;
+        bool is_found = r->mode != MSI_READ_ROWS && r->page->cell_count > 0;
+        if (is_found || is_rest(r, verdict)) {
             return MS_OK;
         }
         if (r->page->bytes.bytes - row_at > r->row_bytes_max) {
@@ -397,48 +479,51 @@ static ms_rc look_for_match(msi_row_reader *r, bool *matches_out, ms_status *st)
         }
         advance(r, verdict);
     } while (in_row(r));
+    return MS_OK;
+}
+
+static ms_rc look_for_match(msi_row_reader *r, bool *matches_out, ms_status *st)
+{
+    MS_TRY(run_predicate(r, st));
     if (r->mode != MSI_READ_ROWS) {
+        *matches_out = r->page->cell_count > 0;
         return MS_OK;
     }
     if (r->sorts_rows) {
-        MS_TRY(ms_bt_page_sort_row(r->page, first_cell, st));
+        MS_TRY(ms_bt_page_sort_row(r->page, 0, st));
     }
     ms_str key = ms_bt_page_key(r->page, &r->page->rows[r->page->row_count]);
-    return ms_bt_filter_run_matches(&r->run, key, r->page, first_cell, matches_out, st);
+    return ms_bt_filter_run_matches(&r->run, key, r->page, 0, matches_out, st);
 }
 
-ms_rc msi_row_matches(ms_kv *kv, const msi_table *table, const ms_bt_filter_program *program,
-                      ms_str row_key, bool *matches_out, size_t *bytes, ms_status *st)
+ms_rc msi_row_matches(msi_row_matcher *matcher, ms_kv *kv, const msi_table *table,
+                      const ms_bt_filter_program *program, ms_str row_key, bool *matches_out,
+                      size_t *bytes, ms_status *st)
 {
     *matches_out = false;
     if (program->blocks) {
         return MS_OK;
     }
-    ms_bt_page page;
-    ms_bt_page_init(&page);
     ms_bt_read_stats stats = {0};
-    msi_row_reader r = {.table = table,
-                        .program = program,
-                        .page = &page,
-                        .stats = &stats,
-                        .row_bytes_max = MS_BT_LIMIT_ROW_BYTES};
-    ms_rc rc = msi_row_reader_init(&r, ms_env_next_seed(), st);
+    msi_row_reader *r = &matcher->reader;
+    r->table = table;
+    r->program = program;
+    r->page = &matcher->page;
+    r->stats = &stats;
+    r->row_bytes_max = MS_BT_LIMIT_ROW_BYTES;
+    ms_rc rc = msi_row_reader_init(r, ms_env_next_seed(), st);
     if (rc == MS_OK) {
-        char *end = msi_key_put_row(r.last, table->id, row_key, MSI_KEY_BEHIND);
-        ms_str key = ms_str_make(r.last, (size_t)(end - r.last));
-        r.iter = ms_kv_iter_create(kv, &(ms_kv_iter_options){.upper = key});
-        msi_key_put_end(end - MSI_KEY_END_BYTES, MSI_KEY_END);
-        r.is_valid = ms_kv_iter_seek(r.iter, key, &r.entry);
-        if (r.is_valid) {
-            rc = look_for_match(&r, matches_out, st);
+        seek_row(r, kv, row_key);
+        if (r->is_valid) {
+            rc = look_for_match(r, matches_out, st);
         }
         if (rc == MS_OK) {
-            rc = ms_kv_iter_check(r.iter, st);
+            rc = ms_kv_iter_check(r->iter, st);
         }
-        ms_kv_iter_destroy(r.iter);
+        ms_kv_iter_destroy(r->iter);
     }
-    msi_row_reader_release(&r);
-    ms_bt_page_release(&page);
+    msi_row_reader_clear(r);
+    ms_bt_page_reset(&matcher->page, MATCHER_PAGE_BYTES);
     *bytes += stats.bytes_seen;
     return rc;
 }

@@ -82,10 +82,18 @@ void msi_row_reader_clear(msi_row_reader *reader);
  */
 ms_rc msi_row_reader_read(msi_row_reader *reader, ms_status *st) MS_MUST_USE;
 
+/* What predicates use one after the other, so that none allocates it anew. */
+typedef struct msi_row_matcher msi_row_matcher;
+
+msi_row_matcher *msi_row_matcher_create(void);
+void msi_row_matcher_destroy(msi_row_matcher *matcher);
+
 /* Whether the filter gives any cell of a row, which ends the reading as soon as it does where the
- * filter allows. Adds the bytes that were looked at. */
-ms_rc msi_row_matches(ms_kv *kv, const msi_table *table, const ms_bt_filter_program *program,
-                      ms_str row_key, bool *matches_out, size_t *bytes, ms_status *st) MS_MUST_USE;
+ * filter allows. Only the part of the row that matters to the filter is read. Adds the bytes that
+ * were looked at. */
+ms_rc msi_row_matches(msi_row_matcher *matcher, ms_kv *kv, const msi_table *table,
+                      const ms_bt_filter_program *program, ms_str row_key, bool *matches_out,
+                      size_t *bytes, ms_status *st) MS_MUST_USE;
 
 /* What the service calls a failure of the above. */
 ms_bt_code msi_read_code(ms_rc rc);

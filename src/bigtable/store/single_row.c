@@ -322,8 +322,8 @@ static ms_bt_code check_predicate(ms_bt_store *store, ms_bt_check_and_mutate *ca
     const ms_bt_filter_program *program = NULL;
     MS_BT_TRY(ms_bt_filter_compile(call->predicate, table->def, &commit->scratch, &program, bt));
     ms_status st = {0};
-    if (msi_row_matches(store->kv, table, program, call->row_key, &call->predicate_matched, bytes,
-                        &st) != MS_OK) {
+    if (msi_row_matches(commit->matcher, store->kv, table, program, call->row_key,
+                        &call->predicate_matched, bytes, &st) != MS_OK) {
         return ms_bt_status_from(bt, msi_read_code(st.code), &st);
     }
     return MS_BT_OK;

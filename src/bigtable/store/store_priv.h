@@ -3,7 +3,7 @@
  * What the files of the store share. Who owns what:
  *
  *     any thread     pushes calls into the queue (queue_mutex), looks at the catalog
- *                    (schema_mutex), opens and closes scans (scans_mutex)
+ *                    (schema_mutex), opens and closes scans
  *     the leader     the one turn of the commit queue that runs at a time: all of msi_commit, the
  *                    key-value batch, the clock; only it writes
  *     a scan's turn  its own msi_scan
@@ -22,6 +22,7 @@
 #include "kv/kv.h"
 #include "os/file.h"
 #include "os/iopool.h"
+#include "os/spare.h"
 #include "os/thread.h"
 
 /* Families of a call kept inside it; a call that names more has an array of its own. */
@@ -86,11 +87,12 @@ typedef struct msi_commit {
     msi_overlay *overlay;     /* cells that go into the batch at its end */
     msi_overlay *trial;       /* what a call on a single row makes, until it has succeeded */
     msi_once *once;           /* NULL until the first token */
-    ms_buf value;             /* a value that is being read */
-    ms_arena scratch;         /* of the call under way */
-    char *key;                /* MSI_KEY_BYTES_MAX, the key under construction */
-    char *bound;              /* likewise, for ends of ranges */
-    struct msi_log *log;      /* change_log.c's */
+    struct msi_row_matcher *matcher;
+    ms_buf value;        /* a value that is being read */
+    ms_arena scratch;    /* of the call under way */
+    char *key;           /* MSI_KEY_BYTES_MAX, the key under construction */
+    char *bound;         /* likewise, for ends of ranges */
+    struct msi_log *log; /* change_log.c's */
 } msi_commit;
 
 /* Fills of change reads that are under way, and what maintenance sleeps on. */
@@ -116,9 +118,7 @@ struct ms_bt_store {
     msi_schema *schema;               /* guarded by it */
     _Atomic uint64_t catalog_changes; /* msi_store_catalog_changes */
 
-    ms_mutex scans_mutex;  /* guards the two below */
-    msi_scan *spare_scans; /* closed, with their memory, for those that are opened next */
-    uint32_t spare_scan_count;
+    ms_spares scans; /* that are closed */
 
     ms_mutex queue_mutex; /* guards up to the job */
     ms_cond queue_idle;
@@ -388,7 +388,8 @@ void msi_scan_open(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_fill(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_cancel(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_close(ms_bt_transport *transport, ms_bt_attempt *attempt);
-void msi_scan_free_spare(ms_bt_store *store);
+void msi_scan_init_spares(ms_bt_store *store);
+void msi_scan_free_spares(ms_bt_store *store);
 
 /* sample.c: a pool job. */
 void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call);

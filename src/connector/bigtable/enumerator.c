@@ -140,12 +140,6 @@ static void enumerator_resume(ms_enumerator *enumerator)
     }
 }
 
-static bool is_single_key(const ms_bt_range *range)
-{
-    return range->start.kind == MS_BT_BOUND_CLOSED && range->end.kind == MS_BT_BOUND_CLOSED &&
-           ms_str_equals(range->start.key, range->end.key);
-}
-
 /* split_count: of what is wanted, uncut. */
 static bool needs_samples(const bt_enumerator *self, size_t split_count)
 {
@@ -153,7 +147,7 @@ static bool needs_samples(const bt_enumerator *self, size_t split_count)
         return split_count > 1;
     }
     for (size_t i = 0; i < self->ranges.count; i++) {
-        if (!is_single_key(&self->ranges.list[i])) {
+        if (!ms_bt_range_is_key(&self->ranges.list[i])) {
             return true;
         }
     }

@@ -340,6 +340,7 @@ static void verdicts_say_what_may_be_passed_over(void **state)
     ms_bt_range from_q = ms_bt_range_make(ms_str_lit("q"), ms_str_lit("r"));
     ms_bt_range up_to_o = ms_bt_range_make(ms_str_lit("a"), ms_str_lit("o"));
     const ms_bt_filter *limit = ms_bt_filter_cells_per_row(&f->arena, 9);
+    const ms_bt_filter *newest = ms_bt_filter_cells_per_column(&f->arena, 1);
     const struct {
         const ms_bt_filter *filter;
         ms_bt_verdict expected; /* for a:p@5=v */
@@ -358,6 +359,13 @@ static void verdicts_say_what_may_be_passed_over(void **state)
         {ms_bt_filter_block_all(&f->arena), MS_BT_VERDICT_DROP_ROW},
         {ms_bt_filter_column_range(&f->arena, names[0], &from_q), MS_BT_VERDICT_DROP_COLUMN},
         {ms_bt_filter_column_range(&f->arena, names[0], &up_to_o), MS_BT_VERDICT_DROP_FAMILY},
+        /* The last cell that a limit of the column lets through. */
+        {chain(f, newest, value(f, "w")), MS_BT_VERDICT_DROP_COLUMN},
+        {chain(f, newest, NULL), MS_BT_VERDICT_KEEP},
+        {chain(f, ms_bt_filter_cells_per_column(&f->arena, 2), value(f, "w")), MS_BT_VERDICT_DROP},
+        {chain(f, value(f, "w"), newest), MS_BT_VERDICT_DROP},
+        {chain(f, limit, chain(f, newest, value(f, "w"))), MS_BT_VERDICT_DROP},
+        {interleave(f, value(f, "w"), chain(f, newest, value(f, "w"))), MS_BT_VERDICT_DROP},
         /* The weakest of all ways. */
         {interleave(f, family(f, "b"), qualifier(f, "q")), MS_BT_VERDICT_DROP_COLUMN},
         {interleave(f, family(f, "b"), value(f, "w")), MS_BT_VERDICT_DROP},

@@ -5,6 +5,9 @@
  */
 #include "store_testing.h"
 
+#include "bigtable/store/scan_row.h"
+#include "bigtable/store/store_priv.h"
+
 typedef struct reader_test {
     fixture f;
     ms_arena arena;
@@ -183,6 +186,72 @@ static void a_column_of_a_wide_row_is_found_by_a_seek(void **state)
     assert_in_range(cells_seen(t, chain(t, chain(t, some, value), a)), 1, 60);
 }
 
+/* Whether a filter gives any cell of r1, and the bytes that were looked at to know it. */
+static bool match(reader_test *t, msi_row_matcher *matcher, const ms_bt_filter *filter,
+                  size_t *bytes_out)
+{
+    ms_status st = {0};
+    ms_bt_status bt = {0};
+    msi_schema *schema = msi_store_schema(t->f.store);
+    const msi_table *table = msi_schema_find(schema, &t->f.table);
+    const ms_bt_filter_program *program = NULL;
+    assert_int_equal(ms_bt_filter_compile(filter, table->def, &t->arena, &program, &bt), MS_BT_OK);
+    bool matches = false;
+    *bytes_out = 0;
+    assert_ok(msi_row_matches(matcher, t->f.store->kv, table, program, ms_str_lit("r1"), &matches,
+                              bytes_out, &st));
+    msi_schema_drop(schema);
+    return matches;
+}
+
+/* Key and value of a cell of r1: its table, row, family, qualifier and time. */
+static size_t cell_bytes(const char *qualifier, const char *value)
+{
+    return 4 + 4 + 4 + strlen(qualifier) + 2 + 8 + strlen(value);
+}
+
+static void a_predicate_of_one_column_looks_at_its_newest_cell_only(void **state)
+{
+    reader_test *t = *state;
+    create_table(&t->f, (const char *const[]){"a", "b", "c"}, 3);
+    static const char *const names[] = {"p", "q", "r"};
+    for (int i = 0; i < 90; i++) {
+        char value[8];
+        snprintf(value, sizeof(value), "v%02d", i);
+        ms_bt_status bt = set_cell(&t->f, "r1", i % 9 < 3 ? "a" : (i % 9 < 6 ? "b" : "c"),
+                                   names[i % 3], 1000 * (i + 1), value);
+        assert_bt(&bt, MS_BT_OK);
+    }
+    ms_arena *arena = &t->arena;
+    const ms_bt_filter *column =
+        chain(t, ms_bt_filter_family(arena, ms_str_lit("b")),
+              ms_bt_filter_regex(arena, MS_BT_FILTER_QUALIFIER_REGEX, ms_str_lit("q")));
+    const ms_bt_filter *newest = chain(t, column, ms_bt_filter_cells_per_column(arena, 1));
+    const ms_bt_filter *is_new =
+        ms_bt_filter_regex(arena, MS_BT_FILTER_VALUE_REGEX, ms_str_lit("v85"));
+    const ms_bt_filter *is_old =
+        ms_bt_filter_regex(arena, MS_BT_FILTER_VALUE_REGEX, ms_str_lit("v76"));
+    msi_row_matcher *matcher = msi_row_matcher_create();
+    size_t bytes = 0;
+    assert_true(match(t, matcher, chain(t, newest, is_new), &bytes));
+    assert_int_equal(bytes, cell_bytes("q", "v85"));
+    assert_false(match(t, matcher, chain(t, newest, is_old), &bytes));
+    assert_int_equal(bytes, cell_bytes("q", "v85"));
+    assert_true(match(t, matcher, chain(t, column, is_old), &bytes));
+    assert_int_equal(bytes, 2 * cell_bytes("q", "v85"));
+    const ms_bt_filter *missing =
+        ms_bt_filter_regex(arena, MS_BT_FILTER_QUALIFIER_REGEX, ms_str_lit("qq"));
+    assert_false(match(t, matcher, missing, &bytes));
+    assert_false(match(t, matcher, chain(t, column, missing), &bytes));
+    assert_int_equal(bytes, 0);
+    /* The iterator, its bounds, and what the run of a filter remembers; buffers are there. */
+    const ms_bt_filter *again = chain(t, newest, is_old);
+    uint64_t before = ms_mem_allocation_count();
+    assert_false(match(t, matcher, again, &bytes));
+    assert_in_range(ms_mem_allocation_count() - before, 0, 5);
+    msi_row_matcher_destroy(matcher);
+}
+
 static void row_keys_of_a_filter_bound_the_scan(void **state)
 {
     reader_test *t = *state;
@@ -230,6 +299,7 @@ int main(void)
         TEST(every_way_gives_the_same),
         TEST(copies_of_a_cell_share_their_bytes),
         TEST(a_column_of_a_wide_row_is_found_by_a_seek),
+        TEST(a_predicate_of_one_column_looks_at_its_newest_cell_only),
         TEST(row_keys_of_a_filter_bound_the_scan),
         TEST(labels_come_with_the_page),
     };

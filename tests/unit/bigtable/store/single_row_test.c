@@ -311,6 +311,98 @@ static void predicate_sees_the_row_as_it_is_stored(void **state)
     ms_arena_release(&arena);
 }
 
+/* A filter of a chain of up to four that a predicate may jump by. */
+static const ms_bt_filter *random_predicate(ms_arena *arena, ms_env_random *random)
+{
+    static const char *const qualifiers[] = {"q", "p", "qq", "q\\x00", "[pq]", "q.*", "none", ""};
+    static const char *const values[] = {"1", "2", "[12]", "none"};
+    const ms_bt_filter *list[4];
+    size_t count = 0;
+    size_t wanted = 1 + ms_env_random_below(random, 4);
+    while (count < wanted) {
+        uint64_t pick = ms_env_random_below(random, 8);
+        ms_str text = ms_str_cstr(qualifiers[ms_env_random_below(random, 8)]);
+        ms_str value = ms_str_cstr(values[ms_env_random_below(random, 4)]);
+        ms_str family = ms_str_lit("ab");
+        family = ms_str_make(family.ptr + ms_env_random_below(random, 2), 1);
+        ms_bt_range bounds = ms_bt_range_make(ms_str_lit("p"), ms_str_lit("q\0q"));
+        list[count++] = pick < 2   ? ms_bt_filter_regex(arena, MS_BT_FILTER_QUALIFIER_REGEX, text)
+                        : pick < 3 ? ms_bt_filter_family(arena, family)
+                        : pick < 4 ? ms_bt_filter_column_range(arena, family, &bounds)
+                        : pick < 5 ? ms_bt_filter_regex(arena, MS_BT_FILTER_VALUE_REGEX, value)
+                        : pick < 6 ? ms_bt_filter_cells_per_column(arena, 1)
+                        : pick < 7
+                            ? ms_bt_filter_cells_per_row(arena, 1 + (int32_t)(value.ptr[0] == '1'))
+                            : ms_bt_filter_cells_per_row_offset(arena, 1);
+    }
+    const ms_bt_filter *chain = ms_bt_filter_chain(arena, list, count);
+    if (ms_env_random_below(random, 4) > 0) {
+        return chain;
+    }
+    const ms_bt_filter *other = random_predicate(arena, random);
+    return ms_env_random_below(random, 2) == 0
+               ? ms_bt_filter_interleave(arena, (const ms_bt_filter *[]){chain, other}, 2)
+               : ms_bt_filter_condition(arena, chain, other, list[0]);
+}
+
+static void predicate_holds_when_a_read_gives_a_cell(void **state)
+{
+    fixture *f = *state;
+    ms_env_random random;
+    ms_env_random_init(&random, 11);
+    static const ms_str qualifiers[] = {{"p", 1}, {"q", 1}, {"q\0", 2}, {"q\0q", 3}, {"qq", 2}};
+    ms_bt_mutation_batch nothing;
+    init_branch(&nothing, "r", NULL);
+    ms_status st = {0};
+    uint16_t a = 0;
+    assert_ok(ms_bt_mutation_batch_family(&nothing, ms_str_lit("sum"), &a, &st));
+    assert_ok(ms_bt_mutation_batch_begin_row(&nothing, ms_str_lit("r"), &st));
+    assert_ok(ms_bt_mutation_batch_delete_family(&nothing, a, &st));
+    ms_bt_mutation_batch_end_row(&nothing);
+    unsigned held = 0;
+    for (int i = 0; i < 400; i++) {
+        if (i % 40 == 0) {
+            ms_bt_mutation_batch row;
+            ms_bt_mutation_batch_init(&row, 1u << 20);
+            uint16_t families[2];
+            assert_ok(ms_bt_mutation_batch_family(&row, ms_str_lit("a"), &families[0], &st));
+            assert_ok(ms_bt_mutation_batch_family(&row, ms_str_lit("b"), &families[1], &st));
+            assert_ok(ms_bt_mutation_batch_begin_row(&row, ms_str_lit("r"), &st));
+            assert_ok(ms_bt_mutation_batch_delete_row(&row, &st));
+            for (int k = 0; k < i / 40 * 3; k++) {
+                assert_ok(ms_bt_mutation_batch_set_cell(
+                    &row, families[ms_env_random_below(&random, 2)],
+                    qualifiers[ms_env_random_below(&random, 5)],
+                    1000 * (int64_t)ms_env_random_below(&random, 3),
+                    ms_env_random_below(&random, 2) == 0 ? ms_str_lit("1") : ms_str_lit("2"), &st));
+            }
+            ms_bt_mutation_batch_end_row(&row);
+            ms_bt_status bt = write_batch(f, &row);
+            assert_bt(&bt, MS_BT_OK);
+            ms_bt_mutation_batch_release(&row);
+        }
+        ms_arena arena;
+        ms_arena_init(&arena, 0);
+        const ms_bt_filter *predicate = random_predicate(&arena, &random);
+        ms_str key = ms_str_lit("r");
+        ms_bt_read_options options = {
+            .table = f->table, .filter = predicate, .rows = {.keys = &key, .key_count = 1}};
+        ms_buf out;
+        ms_buf_init(&out, 1u << 20);
+        ms_bt_status bt = read_text(f, &options, &out);
+        assert_bt(&bt, MS_BT_OK);
+        bool matched = false;
+        bt = check(f, "r", predicate, &nothing, &nothing, &matched);
+        assert_bt(&bt, MS_BT_OK);
+        assert_int_equal(matched, out.bytes > 0);
+        held += matched;
+        ms_buf_release(&out);
+        ms_arena_release(&arena);
+    }
+    assert_in_range(held, 100, 300);
+    ms_bt_mutation_batch_release(&nothing);
+}
+
 static void chosen_branch_may_be_empty(void **state)
 {
     fixture *f = *state;
@@ -382,6 +474,7 @@ int main(void)
         TEST(microseconds_are_kept_where_the_table_has_them),
         TEST(row_decides_where_there_is_no_predicate),
         TEST(predicate_sees_the_row_as_it_is_stored),
+        TEST(predicate_holds_when_a_read_gives_a_cell),
         TEST(chosen_branch_may_be_empty),
         TEST(wrong_checks_are_refused),
     };
