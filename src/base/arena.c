@@ -141,6 +141,15 @@ void ms_arena_reset(ms_arena *arena)
     }
 }
 
+void ms_arena_trim(ms_arena *arena, size_t bytes_max)
+{
+    if (arena->used_bytes > bytes_max) {
+        ms_arena_release(arena);
+    } else {
+        ms_arena_reset(arena);
+    }
+}
+
 static char *align_up(char *at, size_t align)
 {
     uintptr_t past = (uintptr_t)at & (align - 1);

@@ -52,6 +52,10 @@ void ms_arena_release(ms_arena *arena);
 /* Runs the hooks and forgets all allocations, but keeps a block for reuse. */
 void ms_arena_reset(ms_arena *arena);
 
+/* Same for an arena that may not be used again for long: one in which more than bytes_max were used
+ * gives all back. */
+void ms_arena_trim(ms_arena *arena, size_t bytes_max);
+
 /* Use. */
 
 /* The uncommon path of ms_arena_alloc: starts a block. */

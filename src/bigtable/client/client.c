@@ -29,6 +29,7 @@ ms_bt_client *ms_bt_client_create(ms_bt_transport *transport, const ms_bt_client
                                                           : MS_BT_CLIENT_IN_FLIGHT_BYTES;
     ms_mutex_init(&client->mutex, MS_RANK_BT_CLIENT);
     ms_cond_init(&client->all_closed);
+    msi_client_init_reads(client);
     return client;
 }
 
@@ -50,7 +51,7 @@ void ms_bt_client_destroy(ms_bt_client *client)
         return;
     }
     MS_ASSERT(client->open_count == 0);
-    msi_client_free_reads(client->spare_reads);
+    msi_client_free_reads(client);
     ms_cond_release(&client->all_closed);
     ms_mutex_release(&client->mutex);
     ms_mem_free(client);

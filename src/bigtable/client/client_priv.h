@@ -6,6 +6,7 @@
 #define MS_BIGTABLE_CLIENT_CLIENT_PRIV_H
 
 #include "bigtable/client/transport.h"
+#include "os/spare.h"
 #include "os/thread.h"
 
 struct ms_bt_client {
@@ -13,15 +14,15 @@ struct ms_bt_client {
     uint32_t mutations_max;
     uint64_t bytes_max;
 
-    ms_mutex mutex;     /* guards all below */
+    ms_mutex mutex;     /* guards what is below, up to the reads */
     ms_bt_call *oldest; /* calls that wait for room, in order */
     ms_bt_call *newest;
     uint64_t mutations; /* held by the transport */
     uint64_t bytes;
-    uint64_t open_count;     /* calls outstanding and reads open */
-    ms_cond all_closed;      /* open_count has become 0 */
-    ms_bt_read *spare_reads; /* closed, with their memory, for those that are opened next */
-    uint32_t spare_count;
+    uint64_t open_count; /* calls outstanding and reads open */
+    ms_cond all_closed;  /* open_count has become 0 */
+
+    ms_spares reads; /* that are closed */
 };
 
 /* The client's part of a call object. */
@@ -60,8 +61,9 @@ void msi_failures_release(ms_bt_failures *failures);
 void msi_failures_reset(ms_bt_failures *failures);
 uint32_t msi_failures_get(const ms_bt_failures *failures, uint32_t i, ms_bt_status *status_out);
 
-/* Frees reads that are spare: read.c. */
-void msi_client_free_reads(ms_bt_read *reads);
+/* Reads that are closed: read.c. */
+void msi_client_init_reads(ms_bt_client *client);
+void msi_client_free_reads(ms_bt_client *client);
 
 /* Counts what must be over before the client is destroyed. */
 void msi_client_add_open(ms_bt_client *client);

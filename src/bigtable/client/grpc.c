@@ -152,7 +152,7 @@ ms_rc ms_bt_grpc_create(const ms_bt_grpc_options *options, ms_bt_transport **tra
     grpc->transport.class = &grpc_class;
     grpc->loop = options->loop;
     grpc->hints = options->hints;
-    ms_mutex_init(&grpc->mutex, MS_RANK_BT_GRPC);
+    msi_op_init_spares(grpc);
     ms_arena_init(&grpc->scratch, 0);
     grpc->ring.next = &grpc->ring;
     grpc->ring.prev = &grpc->ring;
@@ -175,8 +175,7 @@ void ms_bt_grpc_destroy(ms_bt_transport *transport)
     }
     msi_grpc *grpc = (msi_grpc *)(void *)transport;
     ms_loop_call(grpc->loop, close_channels, grpc);
-    msi_op_free_spare(grpc);
+    msi_op_free_spares(grpc);
     ms_arena_release(&grpc->scratch);
-    ms_mutex_release(&grpc->mutex);
     ms_mem_free(grpc);
 }

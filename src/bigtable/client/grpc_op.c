@@ -40,73 +40,51 @@ static msi_op *allocate(msi_grpc *grpc)
 
 msi_op *msi_op_create(msi_grpc *grpc, const msi_op_class *class_of, int64_t timeout_ms)
 {
-    ms_mutex_lock(&grpc->mutex);
-    msi_op *op = grpc->spare;
-    if (op != NULL) {
-        grpc->spare = op->next;
-        grpc->spare_count--;
-    }
-    ms_mutex_unlock(&grpc->mutex);
-    op = op != NULL ? op : allocate(grpc);
+    ms_spare *spare = ms_spares_take(&grpc->spares);
+    msi_op *op = spare != NULL ? (msi_op *)(void *)spare : allocate(grpc);
     op->class_of = class_of;
     op->path = class_of->path;
     op->timeout_ms = timeout_ms;
     return op;
 }
 
-static void free_op(msi_op *op)
+static void free_op(ms_spare *spare)
 {
+    msi_op *op = (msi_op *)(void *)spare;
     ms_buf_release(&op->request);
     ms_buf_release(&op->cookie_bytes);
     ms_arena_release(&op->arena);
     ms_mem_free(op);
 }
 
-static void empty_arena(ms_arena *arena, size_t bytes_max)
+void msi_op_init_spares(msi_grpc *grpc)
 {
-    if (ms_arena_used_bytes(arena) > bytes_max) {
-        ms_arena_release(arena);
-    } else {
-        ms_arena_reset(arena);
-    }
+    ms_spares_init(&grpc->spares, SPARE_OPS_MAX, MSI_OP_BYTES);
+}
+
+void msi_op_free_spares(msi_grpc *grpc)
+{
+    ms_spares_release(&grpc->spares, free_op);
 }
 
 void msi_op_destroy(msi_op *op)
 {
-    msi_grpc *grpc = op->grpc;
-    empty_arena(&op->arena, SPARE_BYTES);
+    ms_arena_trim(&op->arena, SPARE_BYTES);
     if (op->request.capacity_bytes > SPARE_BYTES) {
         ms_buf_release(&op->request);
     }
     ms_buf_reset(&op->request);
     ms_buf_reset(&op->cookie_bytes);
     memset(&op->class_of, 0, MSI_OP_BYTES - offsetof(msi_op, class_of));
-    ms_mutex_lock(&grpc->mutex);
-    bool is_kept = grpc->spare_count < SPARE_OPS_MAX;
-    if (is_kept) {
-        op->next = grpc->spare;
-        grpc->spare = op;
-        grpc->spare_count++;
-    }
-    ms_mutex_unlock(&grpc->mutex);
-    if (!is_kept) {
-        free_op(op);
-    }
-}
-
-void msi_op_free_spare(msi_grpc *grpc)
-{
-    while (grpc->spare != NULL) {
-        msi_op *op = grpc->spare;
-        grpc->spare = op->next;
-        free_op(op);
+    if (!ms_spares_give(&op->grpc->spares, &op->spare)) {
+        free_op(&op->spare);
     }
 }
 
 ms_arena *msi_op_fresh_scratch(const msi_op *op)
 {
     ms_arena *scratch = &op->grpc->scratch;
-    empty_arena(scratch, SCRATCH_BYTES);
+    ms_arena_trim(scratch, SCRATCH_BYTES);
     return scratch;
 }
 

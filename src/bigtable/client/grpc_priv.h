@@ -18,7 +18,7 @@
 #include "bigtable/client/transport.h"
 #include "bigtable/wire/header.h"
 #include "net/grpc_client.h"
-#include "os/thread.h"
+#include "os/spare.h"
 
 /* Routing cookies of one operation that are kept; more are ignored. */
 #define MSI_COOKIES_MAX 8u
@@ -61,14 +61,15 @@ typedef struct msi_op_class {
 #define MSI_OP_BYTES ((size_t)2560)
 
 struct msi_op {
+    ms_spare spare; /* first */
     msi_grpc *grpc;
-    msi_op *next;        /* ring of the transport's operations, on the loop; its spare ones */
     ms_arena arena;      /* params */
     ms_buf request;      /* of the attempt under way */
     ms_buf cookie_bytes; /* of the cookies, one behind the other */
 
     /* Zero in a new one, from here on to the end of the class's struct. */
     const msi_op_class *class_of;
+    msi_op *next; /* ring of the transport's operations, on the loop */
     msi_op *prev;
     ms_mail start_mail;
     _Atomic bool *is_canceled; /* of the call or read */
@@ -110,9 +111,7 @@ struct msi_grpc {
     _Atomic bool is_sweeping;
     _Atomic bool is_millstream;
     ms_bt_grpc_hints hints;
-    ms_mutex mutex; /* guards the two below */
-    msi_op *spare;  /* operations that are over, for those that come */
-    uint32_t spare_count;
+    ms_spares spares; /* operations */
 };
 
 /* grpc_op.c */
@@ -123,7 +122,8 @@ msi_op *msi_op_create(msi_grpc *grpc, const msi_op_class *class_of, int64_t time
 
 /* Of one that is over. Thread: any. */
 void msi_op_destroy(msi_op *op);
-void msi_op_free_spare(msi_grpc *grpc);
+void msi_op_init_spares(msi_grpc *grpc);
+void msi_op_free_spares(msi_grpc *grpc);
 
 /* The arena for what is forgotten when the request is packed or the message read: it is reset by
  * each call of this. Thread: loop. */

@@ -29,9 +29,9 @@
 typedef enum page_state { PAGE_FREE, PAGE_FILLING, PAGE_READY, PAGE_HELD } page_state;
 
 struct ms_bt_read {
+    ms_spare spare; /* first */
     ms_bt_client *client;
-    ms_bt_read *next; /* of the client's spare ones */
-    ms_arena arena;   /* the copy of the options */
+    ms_arena arena; /* the copy of the options */
     ms_bt_page pages[PAGES];
     /* Zero in a spare one, from here on. */
     ms_bt_read_options options;
@@ -129,8 +129,9 @@ static ms_bt_read *create_read(ms_bt_client *client)
     return read;
 }
 
-static void free_read(ms_bt_read *read)
+static void free_read(ms_spare *spare)
 {
+    ms_bt_read *read = (ms_bt_read *)(void *)spare;
     for (int i = 0; i < PAGES; i++) {
         ms_bt_page_release(&read->pages[i]);
     }
@@ -138,27 +139,22 @@ static void free_read(ms_bt_read *read)
     ms_mem_free(read);
 }
 
-void msi_client_free_reads(ms_bt_read *reads)
+void msi_client_init_reads(ms_bt_client *client)
 {
-    while (reads != NULL) {
-        ms_bt_read *next = reads->next;
-        free_read(reads);
-        reads = next;
-    }
+    ms_spares_init(&client->reads, SPARE_READS_MAX, sizeof(ms_bt_read));
+}
+
+void msi_client_free_reads(ms_bt_client *client)
+{
+    ms_spares_release(&client->reads, free_read);
 }
 
 /* A read, counted as open. */
 static ms_bt_read *open_read(ms_bt_client *client)
 {
-    ms_mutex_lock(&client->mutex);
-    client->open_count++;
-    ms_bt_read *read = client->spare_reads;
-    if (read != NULL) {
-        client->spare_reads = read->next;
-        client->spare_count--;
-    }
-    ms_mutex_unlock(&client->mutex);
-    return read != NULL ? read : create_read(client);
+    msi_client_add_open(client);
+    ms_spare *spare = ms_spares_take(&client->reads);
+    return spare != NULL ? (ms_bt_read *)(void *)spare : create_read(client);
 }
 
 static void clear_page(ms_bt_page *page)
@@ -173,11 +169,7 @@ static void clear_page(ms_bt_page *page)
 /* Leaves of a read that is over what the next one uses. */
 static void clear_read(ms_bt_read *read)
 {
-    if (ms_arena_used_bytes(&read->arena) > SPARE_ARENA_BYTES) {
-        ms_arena_release(&read->arena);
-    } else {
-        ms_arena_reset(&read->arena);
-    }
+    ms_arena_trim(&read->arena, SPARE_ARENA_BYTES);
     for (int i = 0; i < PAGES; i++) {
         clear_page(&read->pages[i]);
     }
@@ -189,16 +181,8 @@ static void destroy_read(ms_bt_read *read)
     ms_bt_client *client = read->client;
     transport_of(read)->class->read_close(transport_of(read), &read->attempt);
     clear_read(read);
-    ms_mutex_lock(&client->mutex);
-    bool is_kept = client->spare_count < SPARE_READS_MAX;
-    if (is_kept) {
-        read->next = client->spare_reads;
-        client->spare_reads = read;
-        client->spare_count++;
-    }
-    ms_mutex_unlock(&client->mutex);
-    if (!is_kept) {
-        free_read(read);
+    if (!ms_spares_give(&client->reads, &read->spare)) {
+        free_read(&read->spare);
     }
     msi_client_remove_open(client);
 }

@@ -7,6 +7,9 @@
 
 #include "bigtable/client/client_priv.h"
 
+/* Of an answer's memory, for the next. */
+#define KEPT_BYTES ((size_t)8 << 10)
+
 void ms_bt_check_and_mutate_init(ms_bt_check_and_mutate *call, ms_mailbox *mailbox,
                                  ms_bt_done_fn done, void *arg)
 {
@@ -40,6 +43,16 @@ void ms_bt_read_modify_write_init(ms_bt_read_modify_write *call, ms_mailbox *mai
     ms_arena_init(&call->answer, 0);
 }
 
+void ms_bt_read_modify_write_reuse(ms_bt_read_modify_write *call, ms_mailbox *mailbox,
+                                   ms_bt_done_fn done, void *arg)
+{
+    MS_ASSERT(!call->call.outstanding);
+    memset(call, 0, offsetof(ms_bt_read_modify_write, row));
+    msi_client_init_call(&call->call, mailbox, done, arg);
+    ms_bt_page_reset(&call->row, KEPT_BYTES);
+    ms_arena_trim(&call->answer, KEPT_BYTES);
+}
+
 void ms_bt_read_modify_write_release(ms_bt_read_modify_write *call)
 {
     MS_ASSERT(!call->call.outstanding);
@@ -49,8 +62,8 @@ void ms_bt_read_modify_write_release(ms_bt_read_modify_write *call)
 
 void ms_bt_client_read_modify_write(ms_bt_client *client, ms_bt_read_modify_write *call)
 {
-    ms_bt_page_reset(&call->row, 0);
-    ms_arena_reset(&call->answer);
+    ms_bt_page_reset(&call->row, KEPT_BYTES);
+    ms_arena_trim(&call->answer, KEPT_BYTES);
     size_t bytes = 0;
     for (size_t i = 0; i < call->rule_count; i++) {
         bytes += call->rules[i].append.bytes;

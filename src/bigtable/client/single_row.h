@@ -43,12 +43,17 @@ typedef struct ms_bt_read_modify_write {
     ms_str row_key;
     const ms_bt_rule *rules;
     size_t rule_count;
-    ms_bt_page row;
+    ms_bt_page row;  /* stays with reuse, from here on */
     ms_arena answer; /* names of the page's families */
 } ms_bt_read_modify_write;
 
 void ms_bt_read_modify_write_init(ms_bt_read_modify_write *call, struct ms_mailbox *mailbox,
                                   ms_bt_done_fn done, void *arg);
+
+/* Makes a call that is not outstanding one that was never submitted, as init does, but for the
+ * memory of a small answer, which stays: the answer comes from another thread. */
+void ms_bt_read_modify_write_reuse(ms_bt_read_modify_write *call, struct ms_mailbox *mailbox,
+                                   ms_bt_done_fn done, void *arg);
 void ms_bt_read_modify_write_release(ms_bt_read_modify_write *call);
 void ms_bt_client_read_modify_write(ms_bt_client *client, ms_bt_read_modify_write *call);
 

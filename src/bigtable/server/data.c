@@ -214,7 +214,8 @@ static void release_check(msi_call *call)
 typedef struct modify_call {
     msi_call call; /* first */
     ms_bt_table_name table;
-    ms_bt_read_modify_write modify;
+    ms_bt_read_modify_write modify; /* stays, with the memory of its answer */
+    bool was_used;
 } modify_call;
 
 static void modified(ms_bt_call *store_call, void *arg)
@@ -240,7 +241,12 @@ static void read_modify_write(msi_call *call, ms_str message)
     modify_call *handler = (modify_call *)(void *)call;
     ms_bt_read_modify_write *modify = &handler->modify;
     ms_bt_status bt = {0};
-    ms_bt_read_modify_write_init(modify, msi_call_mailbox(call), modified, handler);
+    if (handler->was_used) {
+        ms_bt_read_modify_write_reuse(modify, msi_call_mailbox(call), modified, handler);
+    } else {
+        ms_bt_read_modify_write_init(modify, msi_call_mailbox(call), modified, handler);
+        handler->was_used = true;
+    }
     ms_pb_read_modify_write_row_request *in =
         msi_call_request(call, read_modify_write_row_request, message);
     if (in == NULL ||
@@ -260,10 +266,16 @@ static void read_modify_write(msi_call *call, ms_str message)
     ms_bt_client_read_modify_write(call->server->client, modify);
 }
 
+static void leave_modify(msi_call *call)
+{
+    memset(&((modify_call *)(void *)call)->table, 0, sizeof(ms_bt_table_name));
+}
+
 static void release_modify(msi_call *call)
 {
-    if (call->has_request) {
-        ms_bt_read_modify_write_release(&((modify_call *)(void *)call)->modify);
+    modify_call *handler = (modify_call *)(void *)call;
+    if (handler->was_used) {
+        ms_bt_read_modify_write_release(&handler->modify);
     }
 }
 
@@ -420,7 +432,8 @@ const msi_method msi_methods_data[] = {
     {.path = SERVICE "ReadModifyWriteRow",
      .bytes = sizeof(modify_call),
      .begin = read_modify_write,
-     .release = release_modify},
+     .release = release_modify,
+     .leave = leave_modify},
     {.path = SERVICE "PingAndWarm", .bytes = sizeof(ping_call), .begin = ping},
     {.path = SERVICE "SampleRowKeys",
      .bytes = sizeof(sample_call),

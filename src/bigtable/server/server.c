@@ -20,6 +20,11 @@
 #define BEARER "Bearer "
 #define OUT_BYTES_MAX ((size_t)300 << 20) /* a row of the largest size in one answer */
 
+/* What is kept of calls that are over: of each method as many as are likely to be under way at a
+ * time, each with what small ones need. */
+#define SPARE_CALLS_MAX 64u
+#define SPARE_BYTES ((size_t)8 << 10)
+
 /* Methods by path. */
 
 static int compare_paths(const void *a, const void *b)
@@ -46,9 +51,13 @@ static void sort_methods(ms_bt_server *server)
     add_methods(server, msi_methods_profile, msi_methods_profile_count);
     add_methods(server, msi_methods_operation, msi_methods_operation_count);
     qsort(server->methods, server->method_count, sizeof(*server->methods), compare_paths);
+    for (size_t i = 0; i < server->method_count; i++) {
+        ms_spares_init(&server->calls[i], SPARE_CALLS_MAX, server->methods[i]->bytes);
+    }
 }
 
-static const msi_method *find_method(const ms_bt_server *server, ms_str path)
+/* SIZE_MAX: there is none. */
+static size_t find_method(const ms_bt_server *server, ms_str path)
 {
     size_t low = 0;
     size_t high = server->method_count;
@@ -56,7 +65,7 @@ static const msi_method *find_method(const ms_bt_server *server, ms_str path)
         size_t middle = low + (high - low) / 2;
         int order = ms_str_compare(ms_str_cstr(server->methods[middle]->path), path);
         if (order == 0) {
-            return server->methods[middle];
+            return middle;
         }
         if (order < 0) {
             low = middle + 1;
@@ -64,19 +73,63 @@ static const msi_method *find_method(const ms_bt_server *server, ms_str path)
             high = middle;
         }
     }
-    return NULL;
+    return SIZE_MAX;
 }
 
 /* Ends of calls. */
 
-static void release(msi_call *call)
+static msi_call *create_call(ms_bt_server *server, size_t method)
+{
+    msi_call *call = ms_mem_calloc(1, server->methods[method]->bytes);
+    call->server = server;
+    call->method = server->methods[method];
+    call->home = &server->calls[method];
+    ms_arena_init(&call->arena, 0);
+    ms_buf_init(&call->out, OUT_BYTES_MAX);
+    return call;
+}
+
+static void release_own(msi_call *call)
 {
     if (call->method->release != NULL) {
         call->method->release(call);
     }
+}
+
+static void free_call(ms_spare *spare)
+{
+    msi_call *call = (msi_call *)(void *)spare;
+    if (call->method->leave != NULL) {
+        release_own(call);
+    }
     ms_buf_release(&call->out);
     ms_arena_release(&call->arena);
     ms_mem_free(call);
+}
+
+/* Leaves of a call that is over what the next one uses. */
+static void clear_call(msi_call *call)
+{
+    if (call->method->leave != NULL) {
+        call->method->leave(call);
+    } else {
+        release_own(call);
+        memset(call + 1, 0, call->method->bytes - sizeof(*call));
+    }
+    ms_arena_trim(&call->arena, SPARE_BYTES);
+    if (call->out.capacity_bytes > SPARE_BYTES) {
+        ms_buf_release(&call->out);
+    }
+    ms_buf_reset(&call->out);
+    memset(&call->grpc, 0, sizeof(*call) - offsetof(msi_call, grpc));
+}
+
+static void end_call(msi_call *call)
+{
+    clear_call(call);
+    if (!ms_spares_give(call->home, &call->spare)) {
+        free_call(&call->spare);
+    }
 }
 
 void msi_call_finish(msi_call *call, const ms_bt_status *bt)
@@ -89,7 +142,7 @@ void msi_call_finish(msi_call *call, const ms_bt_status *bt)
                                                        .message = ms_str_cstr(bt->text),
                                                        .details = call->details,
                                                        .trailers = {&trailer, 1}});
-    release(call);
+    end_call(call);
 }
 
 void msi_call_fail(msi_call *call, ms_bt_code code, const char *text)
@@ -168,8 +221,8 @@ ms_mailbox *msi_call_mailbox(const msi_call *call)
 static void on_start(ms_grpc_server_call *grpc, const ms_grpc_server_start *start, void *arg)
 {
     ms_bt_server *server = arg;
-    const msi_method *method = find_method(server, start->path);
-    if (method == NULL) {
+    size_t method = find_method(server, start->path);
+    if (method == SIZE_MAX) {
         char text[256];
         char path[128];
         snprintf(text, sizeof(text), "Unknown method %s",
@@ -178,12 +231,9 @@ static void on_start(ms_grpc_server_call *grpc, const ms_grpc_server_start *star
             grpc, &(ms_grpc_result){.code = MS_GRPC_UNIMPLEMENTED, .message = ms_str_cstr(text)});
         return;
     }
-    msi_call *call = ms_mem_calloc(1, method->bytes);
-    call->server = server;
-    call->method = method;
+    ms_spare *spare = ms_spares_take(&server->calls[method]);
+    msi_call *call = spare != NULL ? (msi_call *)(void *)spare : create_call(server, method);
     call->grpc = grpc;
-    ms_arena_init(&call->arena, 0);
-    ms_buf_init(&call->out, OUT_BYTES_MAX);
     ms_str features;
     if (ms_grpc_metadata_find(start->metadata, ms_str_lit("bigtable-features"), &features)) {
         (void)ms_wire_features_decode(features, &call->features);
@@ -287,6 +337,9 @@ static void destroy(ms_bt_server *server)
 {
     ms_bt_client_drain(server->client);
     ms_bt_client_destroy(server->client);
+    for (size_t i = 0; i < server->method_count; i++) {
+        ms_spares_release(&server->calls[i], free_call);
+    }
     msi_operations_release(server);
     ms_buf_release(&server->response_params);
     ms_mutex_release(&server->mutex);

@@ -23,27 +23,35 @@
 #include "bigtable/store/store.h"
 #include "bigtable/wire/pb.h"
 #include "net/grpc_server.h"
+#include "os/spare.h"
 #include "os/thread.h"
 
 typedef struct msi_call msi_call;
 
 typedef struct msi_method {
     const char *path;
-    size_t bytes; /* of the handler's struct */
+    size_t bytes; /* of the handler's struct, which is zero but for msi_call when a call begins */
     void (*begin)(msi_call *call, ms_str message);
     void (*writable)(msi_call *call); /* NULL: no stream */
     void (*cancel)(msi_call *call);   /* NULL: the store's call is canceled, if there is one */
     void (*release)(msi_call *call);  /* NULL: nothing of its own */
+    /* Instead of zeroing: the call is over and leaves the handler's part to the next of its method;
+     * release is for good then. NULL: released and zeroed. */
+    void (*leave)(msi_call *call);
 } msi_method;
 
 /* The part of a handler that all have. */
 struct msi_call {
+    ms_spare spare; /* first */
     ms_bt_server *server;
     const msi_method *method;
+    ms_spares *home; /* where it goes when it is over */
+    ms_arena arena;  /* of request and answer */
+    ms_buf out;      /* a message on its way */
+
+    /* Zero in a new one, from here on. */
     ms_grpc_server_call *grpc;
     ms_bt_call *store_call; /* outstanding; NULL: none */
-    ms_arena arena;         /* of request and answer */
-    ms_buf out;             /* a message on its way */
     ms_str details;         /* of the failure, for its trailer; in the arena, or empty */
     uint32_t features;      /* of the client */
     bool has_request;
@@ -80,6 +88,7 @@ struct ms_bt_server {
     const struct ms_secret *token;
     ms_buf response_params;                     /* of the trailer of data calls */
     const msi_method *methods[MSI_METHODS_MAX]; /* ascending by path */
+    ms_spares calls[MSI_METHODS_MAX];           /* that are over; a list for each method */
     size_t method_count;
 
     ms_mutex mutex; /* guards all below */

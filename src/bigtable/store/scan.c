@@ -34,8 +34,8 @@ typedef struct key_range {
 } key_range;
 
 struct msi_scan {
+    ms_spare spare; /* first */
     ms_bt_store *store;
-    msi_scan *next; /* of the store's spare ones */
     ms_arena arena;
     char *position; /* MSI_KEY_BYTES_MAX */
     msi_row_reader reader;
@@ -420,34 +420,30 @@ static msi_scan *create_scan(ms_bt_store *store)
     return scan;
 }
 
-static void free_scan(msi_scan *scan)
+static void free_scan(ms_spare *spare)
 {
+    msi_scan *scan = (msi_scan *)(void *)spare;
     msi_row_reader_release(&scan->reader);
     ms_arena_release(&scan->arena);
     ms_mem_free(scan->position);
     ms_mem_free(scan);
 }
 
-void msi_scan_free_spare(ms_bt_store *store)
+void msi_scan_init_spares(ms_bt_store *store)
 {
-    while (store->spare_scans != NULL) {
-        msi_scan *scan = store->spare_scans;
-        store->spare_scans = scan->next;
-        free_scan(scan);
-    }
+    ms_spares_init(&store->scans, SPARE_SCANS_MAX, sizeof(msi_scan));
+}
+
+void msi_scan_free_spares(ms_bt_store *store)
+{
+    ms_spares_release(&store->scans, free_scan);
 }
 
 void msi_scan_open(ms_bt_transport *transport, ms_bt_attempt *attempt)
 {
     ms_bt_store *store = (ms_bt_store *)(void *)transport;
-    ms_mutex_lock(&store->scans_mutex);
-    msi_scan *scan = store->spare_scans;
-    if (scan != NULL) {
-        store->spare_scans = scan->next;
-        store->spare_scan_count--;
-    }
-    ms_mutex_unlock(&store->scans_mutex);
-    scan = scan != NULL ? scan : create_scan(store);
+    ms_spare *spare = ms_spares_take(&store->scans);
+    msi_scan *scan = spare != NULL ? (msi_scan *)(void *)spare : create_scan(store);
     scan->attempt = attempt;
     attempt->transport_data = scan;
 }
@@ -477,11 +473,7 @@ static void clear_scan(msi_scan *scan)
 {
     msi_schema_drop(scan->schema);
     msi_row_reader_clear(&scan->reader);
-    if (ms_arena_used_bytes(&scan->arena) > SPARE_ARENA_BYTES) {
-        ms_arena_release(&scan->arena);
-    } else {
-        ms_arena_reset(&scan->arena);
-    }
+    ms_arena_trim(&scan->arena, SPARE_ARENA_BYTES);
     memset(&scan->job, 0, sizeof(*scan) - offsetof(msi_scan, job));
 }
 
@@ -490,15 +482,7 @@ void msi_scan_close(ms_bt_transport *transport, ms_bt_attempt *attempt)
     ms_bt_store *store = (ms_bt_store *)(void *)transport;
     msi_scan *scan = attempt->transport_data;
     clear_scan(scan);
-    ms_mutex_lock(&store->scans_mutex);
-    bool is_kept = store->spare_scan_count < SPARE_SCANS_MAX;
-    if (is_kept) {
-        scan->next = store->spare_scans;
-        store->spare_scans = scan;
-        store->spare_scan_count++;
-    }
-    ms_mutex_unlock(&store->scans_mutex);
-    if (!is_kept) {
-        free_scan(scan);
+    if (!ms_spares_give(&store->scans, &scan->spare)) {
+        free_scan(&scan->spare);
     }
 }

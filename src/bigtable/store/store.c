@@ -309,8 +309,7 @@ static void destroy(ms_bt_store *store)
     ms_cond_release(&store->queue_idle);
     ms_mutex_release(&store->queue_mutex);
     ms_mutex_release(&store->schema_mutex);
-    msi_scan_free_spare(store);
-    ms_mutex_release(&store->scans_mutex);
+    msi_scan_free_spares(store);
     ms_mem_free(store);
 }
 
@@ -345,7 +344,7 @@ ms_rc ms_bt_store_open(const ms_bt_store_options *options, ms_bt_store **store_o
     store->queued_max = options->queued_mutations_max != 0 ? options->queued_mutations_max
                                                            : MS_BT_LIMIT_QUEUED_MUTATIONS;
     ms_mutex_init(&store->schema_mutex, MS_RANK_STORE_SCHEMA);
-    ms_mutex_init(&store->scans_mutex, MS_RANK_STORE_SCANS);
+    msi_scan_init_spares(store);
     ms_mutex_init(&store->queue_mutex, MS_RANK_STORE_QUEUE);
     ms_cond_init(&store->queue_idle);
     ms_mutex_init(&store->waiting.mutex, MS_RANK_STORE_WAITING);

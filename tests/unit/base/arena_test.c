@@ -108,6 +108,22 @@ static void used_bytes_count_what_was_handed_out(void **state)
     ms_arena_release(&arena);
 }
 
+static void trimming_gives_back_what_is_more_than_wanted(void **state)
+{
+    (void)state;
+    ms_arena arena;
+    ms_arena_init(&arena, 0);
+    ms_arena_alloc(&arena, 100, 1);
+    ms_arena_trim(&arena, 100);
+    assert_non_null(arena.blocks);
+    assert_int_equal(ms_arena_used_bytes(&arena), 0);
+    ms_arena_alloc(&arena, 101, 1);
+    ms_arena_trim(&arena, 100);
+    assert_null(arena.blocks);
+    assert_int_equal(ms_arena_used_bytes(&arena), 0);
+    ms_arena_release(&arena);
+}
+
 static void use_round(ms_arena *arena, size_t bytes)
 {
     for (size_t used = 0; used < bytes; used += 1000) {
@@ -176,6 +192,7 @@ int main(void)
         cmocka_unit_test(memory_is_aligned_and_apart),
         cmocka_unit_test(new_and_array_are_zeroed),
         cmocka_unit_test(texts_are_copied_with_a_nul),
+        cmocka_unit_test(trimming_gives_back_what_is_more_than_wanted),
         cmocka_unit_test(hooks_run_newest_first_and_once),
         cmocka_unit_test(used_bytes_count_what_was_handed_out),
         cmocka_unit_test(scratch_in_steady_state_allocates_nothing),
