@@ -10,8 +10,10 @@
 #include "net/buffer_priv.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,12 +24,22 @@
 /* Above what is appended beyond the room at once: a frame, or the library's control frames. */
 #define OUT_BYTES_MAX (MSI_CONN_OUT_BYTES + (64u << 20))
 
+/* Lingering: the peer has this long to end its side, or to take more of what was sent; and this
+ * long in all. In a hurry it is looked after more often: systems delay what they acknowledge by up
+ * to 40 ms. */
+#define LINGER_NS INT64_C(1000000000)
+#define LINGER_ALL_NS INT64_C(30000000000)
+#define HURRY_NS INT64_C(10000000)
+
 static void flush_conn(msi_loop_task *task);
+static void look_after(ms_loop_timer *timer);
+static void watch(msi_conn *conn, int events);
 
 void msi_conn_init(msi_conn *conn, const msi_conn_class *class_of, ms_loop *loop)
 {
     *conn = (msi_conn){.class_of = class_of, .loop = loop, .fd = -1};
     conn->flush.run = flush_conn;
+    ms_loop_timer_init(&conn->linger_look, look_after);
     ms_buf_init(&conn->plain, OUT_BYTES_MAX);
     ms_buf_init(&conn->out, OUT_BYTES_MAX * 2);
 }
@@ -69,6 +81,69 @@ static void closed_unstarted(msi_loop_task *task)
     poll_closed((uv_handle_t *)&conn->poll);
 }
 
+static void close_socket(msi_conn *conn)
+{
+    /* The peer learns at once; the descriptor goes with the handle. */
+    shutdown(conn->fd, SHUT_RDWR);
+    uv_close((uv_handle_t *)&conn->poll, poll_closed);
+}
+
+void msi_conn_cut(msi_conn *conn)
+{
+    if (conn->is_lingering) {
+        conn->is_lingering = false;
+        ms_loop_timer_stop(conn->loop, &conn->linger_look);
+        close_socket(conn);
+    }
+}
+
+/* What the peer's system has not acknowledged. The end itself, for which it may take its time,
+ * counts as one byte and is left out. */
+static size_t undelivered(const msi_conn *conn)
+{
+    int bytes = 0;
+    return ioctl(conn->fd, SIOCOUTQ, &bytes) == 0 && bytes > 1 ? (size_t)bytes : 0;
+}
+
+static void look_after(ms_loop_timer *timer)
+{
+    msi_conn *conn = MSI_OWNER(timer, msi_conn, linger_look);
+    int64_t now_ns = ms_loop_now_ns(conn->loop);
+    size_t bytes = undelivered(conn);
+    if (bytes < conn->undelivered_bytes) {
+        conn->undelivered_bytes = bytes;
+        conn->linger_until_ns = now_ns + LINGER_NS;
+    }
+    int64_t next_ns = conn->is_hurried ? now_ns + HURRY_NS : conn->linger_until_ns;
+    bool is_done = conn->is_hurried && bytes == 0;
+    if (is_done || now_ns >= conn->linger_until_ns || now_ns >= conn->linger_end_ns) {
+        msi_conn_cut(conn);
+    } else {
+        ms_loop_timer_start(conn->loop, timer, next_ns);
+    }
+}
+
+void msi_conn_hurry(msi_conn *conn)
+{
+    conn->is_hurried = true;
+    if (conn->is_lingering) {
+        look_after(&conn->linger_look);
+    }
+}
+
+static void linger(msi_conn *conn)
+{
+    ms_buf_release(&conn->plain);
+    ms_buf_release(&conn->out);
+    shutdown(conn->fd, SHUT_WR);
+    conn->is_lingering = true;
+    conn->linger_bytes = MSI_CONN_LINGER_BYTES;
+    conn->undelivered_bytes = SIZE_MAX;
+    conn->linger_end_ns = ms_loop_now_ns(conn->loop) + LINGER_ALL_NS;
+    watch(conn, UV_READABLE);
+    look_after(&conn->linger_look);
+}
+
 void msi_conn_close(msi_conn *conn)
 {
     if (conn->is_closed) {
@@ -79,10 +154,10 @@ void msi_conn_close(msi_conn *conn)
     msi_loop_cancel(&conn->flush);
     msi_tls_stream_destroy(conn->tls);
     conn->tls = NULL;
-    if (conn->fd >= 0) {
-        /* The peer learns at once; the descriptor goes with the handle. */
-        shutdown(conn->fd, SHUT_RDWR);
-        uv_close((uv_handle_t *)&conn->poll, poll_closed);
+    if (conn->may_linger && conn->is_linger_due) {
+        linger(conn);
+    } else if (conn->fd >= 0) {
+        close_socket(conn);
     } else {
         conn->flush.run = closed_unstarted;
         msi_loop_soon(conn->loop, &conn->flush);
@@ -246,6 +321,7 @@ static void flush_conn(msi_loop_task *task)
     if (conn->is_ending) {
         ms_status ended = {0};
         say_farewell(conn);
+        conn->is_linger_due = !conn->is_over;
         lose(conn, &ended);
     } else {
         rest(conn);
@@ -307,7 +383,7 @@ static void receive(msi_conn *conn, ms_str bytes)
         if (msi_tls_stream_handshake(conn->tls, &is_done, &why) != MS_OK) {
             conn->obstacle = msi_tls_stream_obstacle(conn->tls);
             take_sealed(conn); /* the alert, so that the peer knows why */
-            (void)write_out(conn);
+            conn->is_linger_due = write_out(conn);
             lose(conn, &why);
             return;
         }
@@ -351,9 +427,33 @@ static void lose_broken(msi_conn *conn)
     lose_errno(conn, error != 0 ? error : ECONNRESET, "the connection was lost");
 }
 
+/* Drops what still comes while the connection lingers. */
+static void drop_bytes(msi_conn *conn)
+{
+    for (int i = 0; i < READS_PER_TURN; i++) {
+        ssize_t count = recv(conn->fd, msi_loop_buffer(conn->loop), MSI_LOOP_BUFFER_BYTES, 0);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            return;
+        }
+        if (count <= 0 || (size_t)count > conn->linger_bytes) {
+            msi_conn_cut(conn); /* the peer has ended, or will not */
+            return;
+        }
+        conn->linger_bytes -= (size_t)count;
+    }
+}
+
 static void poll_event(uv_poll_t *poll, int status, int events)
 {
     msi_conn *conn = poll->data;
+    if (conn->is_lingering && status != 0) {
+        msi_conn_cut(conn);
+    } else if (conn->is_lingering) {
+        drop_bytes(conn);
+    }
     if (conn->is_over) {
         return;
     }

@@ -14,6 +14,13 @@
  *     msi_conn_close(&mine->conn);
  *     -> on_closed, in a later turn: the memory may go
  *
+ * A socket that is closed while bytes of the peer's are unread, or still arrive, is reset by the
+ * system, and what was sent last may never be read: the reason why a peer is turned away, or the
+ * end of an answer. So a connection that was ended by this side, when it may linger, says that it
+ * has ended and reads on, dropping what comes, until the peer has ended, too. It does so for a
+ * second after the peer's system has taken something, for so many bytes, and for half a minute at
+ * most; the embedder counts it until on_closed comes, and can cut it short.
+ *
  * Ownership: the embedder's. The socket is the connection's from start on. Thread: loop.
  */
 #ifndef MS_NET_CONN_PRIV_H
@@ -26,6 +33,9 @@
 #define MSI_CONN_OUT_BYTES (256u << 10) /* pulled ahead of the socket; about what it holds itself */
 #define MSI_CONN_KEEP_BYTES (32u << 10) /* of an output buffer that is used no more */
 
+/* Dropped while lingering: what a peer may have on its way, by the windows that servers give. */
+#define MSI_CONN_LINGER_BYTES (16u << 20)
+
 typedef struct msi_conn msi_conn;
 
 /* on_lost is called from the connection's own work only, as the last thing that it does. */
@@ -37,7 +47,8 @@ typedef struct msi_conn_class {
     void (*on_closed)(msi_conn *conn);                     /* last */
 } msi_conn_class;
 
-/* Read heard_ns, blocked_ns and obstacle; the others are private. */
+/* Read heard_ns, blocked_ns, obstacle and is_lingering, set may_linger after the init; the others
+ * are private. */
 struct msi_conn {
     const msi_conn_class *class_of;
     ms_loop *loop;
@@ -57,6 +68,15 @@ struct msi_conn {
     int64_t heard_ns;         /* when bytes came last, or it was opened */
     int64_t blocked_ns;       /* since when the socket has taken nothing; 0: it takes all */
     ms_tls_obstacle obstacle; /* why it was lost */
+    bool may_linger;
+    bool is_linger_due; /* the last word was written */
+    bool is_lingering;  /* closed, but for the socket */
+    bool is_hurried;
+    size_t linger_bytes;       /* that may still be dropped */
+    size_t undelivered_bytes;  /* that the peer's system had not taken at the last look */
+    int64_t linger_until_ns;   /* unless it has taken something by then */
+    int64_t linger_end_ns;     /* in any case */
+    ms_loop_timer linger_look; /* at all of that */
 };
 
 void msi_conn_init(msi_conn *conn, const msi_conn_class *class_of, ms_loop *loop);
@@ -87,7 +107,14 @@ char *msi_conn_extend(msi_conn *conn, size_t bytes);
 /* Reads no more, sends what there is, then calls on_lost with MS_OK. */
 void msi_conn_end(msi_conn *conn);
 
-/* Closes now; idempotent. Only on_closed comes. */
+/* Closes, or begins to linger; idempotent. Only on_closed comes. */
 void msi_conn_close(msi_conn *conn);
+
+/* Ends the lingering of a connection that does so. */
+void msi_conn_cut(msi_conn *conn);
+
+/* From now on the connection lingers only while bytes of ours are on their way to the peer, which
+ * takes no longer than the peer needs to receive them. */
+void msi_conn_hurry(msi_conn *conn);
 
 #endif

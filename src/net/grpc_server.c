@@ -43,31 +43,56 @@ static msi_server_conn *of_h2(msi_h2 *h2)
 
 /* The connections of a shard, as somebody from a network finds them. */
 typedef struct crowd {
-    size_t open; /* and neither ending */
+    size_t open; /* and not on the way out already */
     size_t of_network;
     msi_server_conn *victim; /* who would have to go for a newcomer; NULL: all have calls */
     msi_server_conn *victim_of_network;
 } crowd;
 
-/* True when a has less of a right to stay than b: the oldest of those that have not finished the
- * handshake, then the one that has had no call for the longest. The list is from young to old. */
+/* Who has the least right to stay comes first. */
+typedef enum standing {
+    STANDING_GONE,  /* is closed in this turn or the next, and counts no more */
+    STANDING_ENDED, /* nothing comes of it any more, but the peer does not let go */
+    STANDING_NEW,   /* has not finished its handshake */
+    STANDING_IDLE,  /* has no call */
+    STANDING_WORKING
+} standing;
+
+static standing standing_of(const msi_server_conn *conn)
+{
+    const msi_h2 *h2 = &conn->h2;
+    if (h2->is_lost) {
+        return h2->conn.is_lingering ? STANDING_ENDED : STANDING_GONE;
+    }
+    if (h2->is_failing) {
+        return conn->is_evicted && h2->conn.blocked_ns == 0 ? STANDING_GONE : STANDING_ENDED;
+    }
+    if (!h2->is_ready) {
+        return STANDING_NEW;
+    }
+    return h2->stream_count == 0 ? STANDING_IDLE : STANDING_WORKING;
+}
+
+/* True when a has less of a right to stay than b: among equals the older one, or the one that has
+ * had no call for longer. The list is from young to old. */
 static bool goes_before(const msi_server_conn *a, const msi_server_conn *b)
 {
-    if (b == NULL || !a->h2.is_ready) {
-        return true;
+    if (b == NULL || standing_of(a) != standing_of(b)) {
+        return b == NULL || standing_of(a) < standing_of(b);
     }
-    return b->h2.is_ready && a->h2.idle_since_ns <= b->h2.idle_since_ns;
+    return standing_of(a) != STANDING_IDLE || a->h2.idle_since_ns <= b->h2.idle_since_ns;
 }
 
 static crowd look_around(const msi_shard *shard, uint64_t network)
 {
     crowd found = {0};
     for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
-        if (conn->h2.is_lost || conn->h2.is_failing) {
+        standing stands = standing_of(conn);
+        if (stands == STANDING_GONE) {
             continue;
         }
         bool is_of_network = network != 0 && conn->network == network;
-        bool may_go = !conn->h2.is_ready || conn->h2.stream_count == 0;
+        bool may_go = stands != STANDING_WORKING;
         found.open++;
         found.of_network += is_of_network;
         if (may_go && goes_before(conn, found.victim)) {
@@ -92,6 +117,12 @@ static void tell_limit(msi_shard *shard, const char *peer)
     }
 }
 
+static void close_conn(msi_server_conn *conn)
+{
+    msi_h2_close(&conn->h2);
+    msi_conn_cut(&conn->h2.conn);
+}
+
 /* False: the newcomer cannot stay. */
 static bool make_room(msi_shard *shard, uint64_t network, const char *peer)
 {
@@ -114,10 +145,12 @@ static bool make_room(msi_shard *shard, uint64_t network, const char *peer)
         return false;
     }
     shard->stats.evicted++;
-    if (victim->h2.is_ready) {
+    victim->is_evicted = true;
+    victim->h2.conn.may_linger = false; /* its place is needed */
+    if (standing_of(victim) == STANDING_IDLE) {
         msi_h2_give_up(&victim->h2);
     } else {
-        msi_h2_close(&victim->h2);
+        close_conn(victim);
     }
     return true;
 }
@@ -147,6 +180,7 @@ static void add_conn(msi_shard *shard, int fd)
     shard->conn_count++;
     shard->stats.accepted++;
     msi_h2_init(&conn->h2, &h2_class, &shard->server->h2_options, shard->loop);
+    conn->h2.conn.may_linger = true;
     msi_h2_start(&conn->h2, fd, shard->server->options.tls, NULL);
 }
 
@@ -533,6 +567,7 @@ static void drain_shard(void *arg)
     for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
         msi_h2_drain(&conn->h2);
         msi_server_end_endless(&conn->h2);
+        msi_conn_hurry(&conn->h2.conn);
     }
     msi_shard_check_done(shard);
 }
@@ -541,7 +576,7 @@ static void cancel_shard(void *arg)
 {
     msi_shard *shard = arg;
     for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
-        msi_h2_close(&conn->h2);
+        close_conn(conn);
     }
 }
 

@@ -28,10 +28,15 @@
  * (RESOURCE_EXHAUSTED), with an authorization that is refused (UNAUTHENTICATED), and deadlines that
  * pass (DEADLINE_EXCEEDED). Whatever a peer sends, the worst is that its connection is closed.
  *
+ * A connection that the server ends (after a mistake of the peer's, or drained) is kept, and what
+ * still comes is dropped, until the peer has closed it, too, or for a second: a reset could take
+ * the server's last words with it.
+ *
  * Who comes when there are as many connections as there may be takes the place of the oldest one
- * that has not finished its handshake, else of the one that is without calls the longest (which is
- * told by GOAWAY); when all have calls, the newcomer is closed. Peers who say nothing, or do
- * nothing, so keep nobody out. An IPv6 address stands for its /64; a unix socket is no address.
+ * that was ended, else that has not finished its handshake, else of the one that is without calls
+ * the longest (which is told by GOAWAY); when all have calls, the newcomer is closed. Peers who say
+ * nothing, or do nothing, so keep nobody out. An IPv6 address stands for its /64; a unix socket is
+ * no address.
  *
  * Ownership: the server is its creator's. Thread: each function says; callbacks run on the thread
  * of the connection's loop, so handlers of different connections may run at the same time when the
@@ -151,7 +156,7 @@ bool ms_grpc_address_is_loopback(ms_str address);
 
 /* For metrics and tests. Thread: any but the loops'. */
 typedef struct ms_grpc_server_stats {
-    uint64_t connections; /* open now */
+    uint64_t connections; /* open now, or not closed by their peers yet */
     uint64_t calls;       /* not finished now */
     uint64_t accepted;    /* connections since creation */
     uint64_t started;     /* calls since creation */

@@ -21,6 +21,7 @@ typedef struct msi_server_conn {
     struct msi_server_conn *next;
     struct msi_server_conn *prev;
     uint64_t network; /* where the peer comes from; 0: nowhere that is counted */
+    bool is_evicted;  /* its place was given to another */
     char peer[MSI_ADDRESS_TEXT_BYTES];
 } msi_server_conn;
 

@@ -612,6 +612,11 @@ static void conn_bytes(msi_conn *conn, ms_str bytes)
     }
     h2->was_heard = true;
     ssize_t rc = nghttp2_session_mem_recv(h2->session, (const uint8_t *)bytes.ptr, bytes.bytes);
+    if (rc == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
+        /* Our SETTINGS and this tell a client of HTTP/1 or TLS what it has come to. */
+        msi_h2_fail(h2, NGHTTP2_PROTOCOL_ERROR, "http2_expected");
+        return;
+    }
     if (rc < 0) {
         lose_for(h2, nghttp2_strerror((int)rc));
         return;

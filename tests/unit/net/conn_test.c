@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
+#include "base/env.h"
 #include "base/memory.h"
 #include "net/conn_priv.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 
@@ -18,6 +21,7 @@ typedef struct end {
     size_t received;
     bool sends_more;
     bool ends_when_asked;
+    bool lingers;
     _Atomic int opened;
     _Atomic int lost;
     _Atomic int closed;
@@ -89,21 +93,28 @@ static void start_now(void *arg)
     start_request *request = arg;
     ms_status st = {0};
     msi_conn_init(&request->own->conn, &end_class, request->own->loop);
+    request->own->conn.may_linger = request->own->lingers;
     assert_ok(msi_conn_start(&request->own->conn, request->fd, NULL, NULL, &st));
 }
 
-static void open_end(end *own, size_t to_send)
+static void open_over(end *own, size_t to_send, bool lingers, const int fds[2])
 {
     ms_status st = {0};
-    int fds[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
     memset(own, 0, sizeof(*own));
     own->other = fds[1];
     own->to_send = to_send;
+    own->lingers = lingers;
     ms_parker_init(&own->parker);
     assert_ok(ms_loop_create("loop", &own->loop, &st));
     ms_loop_call(own->loop, start_now, &(start_request){own, fds[0]});
+}
+
+static void open_end(end *own, size_t to_send)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    open_over(own, to_send, false, fds);
 }
 
 static void wait_closed(end *own)
@@ -251,6 +262,168 @@ static void an_end_comes_after_everything_was_sent(void **state)
     close_end(&own);
 }
 
+/* Lingering. Over TCP, where a reset takes with it what the peer has not read. */
+
+/* With receive_bytes the second one has little room for what it does not read. */
+static void make_tcp_pair(int receive_bytes, int fds_out[2])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t bytes = sizeof(at);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &bytes), 0);
+    fds_out[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (receive_bytes > 0) {
+        int rc =
+            setsockopt(fds_out[1], SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
+        assert_int_equal(rc, 0);
+    }
+    assert_int_equal(connect(fds_out[1], (struct sockaddr *)&at, sizeof(at)), 0);
+    fds_out[0] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(fds_out[0] >= 0);
+    close(listener);
+}
+
+static void end_now(void *arg)
+{
+    end *own = arg;
+    msi_conn_end(&own->conn);
+}
+
+/* A connection that was ended while the peer is still sending. */
+static void open_lingering(end *own, size_t to_send)
+{
+    int fds[2];
+    make_tcp_pair(0, fds);
+    open_over(own, to_send, true, fds);
+    ms_loop_call(own->loop, end_now, own);
+    while (own->lost == 0) {
+        assert_true(send(own->other, "unread", 6, MSG_NOSIGNAL) > 0);
+        ms_loop_call(own->loop, do_nothing, NULL);
+    }
+    assert_int_equal(own->why.code, MS_OK);
+}
+
+static void a_peer_that_still_sends_reads_everything_and_the_end(void **state)
+{
+    (void)state;
+    end own;
+    open_lingering(&own, 100000);
+    /* Bytes that come after the end are no reason for a reset either. */
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(send(own.other, "more", 4, MSG_NOSIGNAL), 4);
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    assert_int_equal(read_pattern(own.other, 100000), 100000);
+    char byte = 0;
+    assert_int_equal(recv(own.other, &byte, 1, 0), 0);
+    assert_int_equal(own.closed, 0);
+    assert_int_equal(own.received, 0);
+    close(own.other);
+    wait_closed(&own);
+    assert_int_equal(own.lost, 1);
+    ms_loop_destroy(own.loop);
+}
+
+static void a_peer_that_does_not_go_is_left_after_a_second(void **state)
+{
+    (void)state;
+    end own;
+    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000000000000};
+    ms_env_set_clock(&clock);
+    open_lingering(&own, 1000);
+    assert_int_equal(read_pattern(own.other, 1000), 1000);
+    for (int i = 0; i < 9; i++) {
+        ms_env_clock_advance_us(&clock, 100000);
+        ms_loop_call(own.loop, do_nothing, NULL);
+        ms_loop_call(own.loop, do_nothing, NULL);
+        assert_int_equal(own.closed, 0);
+    }
+    /* The second may begin anew when the peer's word that it has everything came late. */
+    for (int i = 0; i < 11; i++) {
+        ms_env_clock_advance_us(&clock, 100000);
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    wait_closed(&own);
+    close_end(&own);
+    ms_env_set_clock(NULL);
+}
+
+static void a_peer_that_does_not_stop_sending_is_left(void **state)
+{
+    (void)state;
+    static char bytes[65536];
+    end own;
+    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000000000000};
+    ms_env_set_clock(&clock);
+    open_lingering(&own, 1000);
+    size_t sent = 0;
+    ssize_t count = 0;
+    while ((count = send(own.other, bytes, sizeof(bytes), MSG_NOSIGNAL)) > 0) {
+        sent += (size_t)count;
+    }
+    wait_closed(&own);
+    assert_true(sent >= 16u << 20);
+    close_end(&own);
+    ms_env_set_clock(NULL);
+}
+
+static void cut_now(void *arg)
+{
+    end *own = arg;
+    msi_conn_cut(&own->conn);
+}
+
+static void lingering_can_be_cut_short(void **state)
+{
+    (void)state;
+    end own;
+    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000000000000};
+    ms_env_set_clock(&clock);
+    open_lingering(&own, 1000);
+    assert_int_equal(own.closed, 0);
+    ms_loop_call(own.loop, cut_now, &own);
+    ms_loop_call(own.loop, cut_now, &own);
+    wait_closed(&own);
+    close_end(&own);
+    ms_env_set_clock(NULL);
+}
+
+static void hurry_now(void *arg)
+{
+    end *own = arg;
+    msi_conn_hurry(&own->conn);
+}
+
+/* In a hurry it is enough that the peer's system has everything. */
+static void in_a_hurry_a_connection_lingers_only_while_its_bytes_are_on_their_way(void **state)
+{
+    (void)state;
+    end own;
+    int fds[2];
+    int send_bytes = 200000;
+    char byte = 0;
+    /* What the peer has no room for stays in the socket's own buffer. */
+    make_tcp_pair(4096, fds);
+    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
+    open_over(&own, 100000, true, fds);
+    ms_loop_call(own.loop, hurry_now, &own);
+    ms_loop_call(own.loop, end_now, &own);
+    while (own.lost == 0) {
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(send(own.other, "more", 4, MSG_NOSIGNAL), 4);
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    assert_int_equal(own.closed, 0);
+    assert_int_equal(read_pattern(own.other, 100000), 100000);
+    assert_int_equal(recv(own.other, &byte, 1, 0), 0);
+    wait_closed(&own); /* though the peer keeps its end open */
+    close_end(&own);
+}
+
 static void start_badly(void *arg)
 {
     end *own = arg;
@@ -287,6 +460,11 @@ int main(void)
         cmocka_unit_test(a_peer_that_goes_is_lost_once),
         cmocka_unit_test(a_connection_may_be_closed_before_it_opens),
         cmocka_unit_test(an_end_comes_after_everything_was_sent),
+        cmocka_unit_test(a_peer_that_still_sends_reads_everything_and_the_end),
+        cmocka_unit_test(a_peer_that_does_not_go_is_left_after_a_second),
+        cmocka_unit_test(a_peer_that_does_not_stop_sending_is_left),
+        cmocka_unit_test(lingering_can_be_cut_short),
+        cmocka_unit_test(in_a_hurry_a_connection_lingers_only_while_its_bytes_are_on_their_way),
         cmocka_unit_test(a_connection_that_does_not_start_is_closed_like_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

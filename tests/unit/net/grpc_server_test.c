@@ -272,6 +272,74 @@ static void one_address_does_not_get_all_connections(void **state)
     rig_close(&it);
 }
 
+/* A client of something else than HTTP/2 that keeps talking: what begins like TLS. */
+static void connect_as_other(rig *it, raw_peer *peer)
+{
+    static const char greeting[4096] = {22, 3, 1, 0, 100, 1};
+    raw_connect(peer, ms_grpc_server_port(it->server));
+    for (int i = 0; i < 4; i++) {
+        raw_write(peer, greeting, sizeof(greeting));
+    }
+}
+
+static void a_client_that_does_not_speak_http2_is_told(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    static const char more[100000];
+    rig it;
+    rig_open(&it, &(rig_options){.without_channel = true, .with_clock = true});
+    connect_as_other(&it, &peer);
+    while (ms_grpc_server_get_stats(it.server).broken == 0) {
+        raw_write(&peer, more, sizeof(more)); /* the server is at its end, the client is not */
+    }
+    assert_int_equal(raw_read_until(&peer, RAW_SETTINGS), RAW_SETTINGS);
+    assert_int_equal(raw_read_until(&peer, RAW_GOAWAY), RAW_GOAWAY);
+    assert_int_equal(peer.goaway_error, NGHTTP2_PROTOCOL_ERROR);
+    assert_string_equal(peer.goaway_debug, "http2_expected");
+    assert_int_equal(raw_read_until(&peer, RAW_CLOSED), RAW_CLOSED);
+    assert_false(peer.is_reset);
+    raw_write(&peer, more, sizeof(more));
+    assert_int_equal(ms_grpc_server_get_stats(it.server).connections, 1);
+    raw_close(&peer);
+    while (ms_grpc_server_get_stats(it.server).connections > 0) {
+    }
+    rig_close(&it);
+}
+
+/* However many connections were ended by the server and not by their clients, they are no more than
+ * may be, and they keep nobody out. The clock stands still: their time does not run out. */
+static void connections_that_linger_are_counted_and_make_room(void **state)
+{
+    (void)state;
+    static raw_peer others[20];
+    static raw_peer working[2];
+    rig it;
+    rig_open(&it, &(rig_options){.server.connections_max = 4,
+                                 .server.connections_per_peer = 9,
+                                 .with_clock = true});
+    connect_with_call(&it, &working[0], INADDR_LOOPBACK);
+    for (uint64_t i = 0; i < 20; i++) {
+        connect_as_other(&it, &others[i]);
+        while (ms_grpc_server_get_stats(it.server).broken < i + 1) {
+        }
+        rig_settle(&it);
+        assert_true(ms_grpc_server_get_stats(it.server).connections <= 4);
+    }
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 17);
+    connect_with_call(&it, &working[1], INADDR_LOOPBACK);
+    rig_check_works(&it);
+    assert_true(raw_is_alive(&working[0]));
+    assert_true(raw_is_alive(&working[1]));
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 0);
+    for (int i = 0; i < 20; i++) {
+        raw_close(&others[i]);
+    }
+    raw_close(&working[0]);
+    raw_close(&working[1]);
+    rig_close(&it);
+}
+
 /* When the process has no descriptors left, the connection waits until there are some. */
 static void a_server_without_descriptors_recovers(void **state)
 {
@@ -412,6 +480,26 @@ static void a_server_waits_for_its_calls(void **state)
     assert_int_equal(call.code, MS_GRPC_OK);
     ms_thread_join(&own.thread);
     assert_true(ms_parker_park(&own.done, 0));
+    rig_close(&it);
+}
+
+/* The clock stands still, and the server may wait for ever: it ends because the client's system has
+ * acknowledged everything, though the client does not close. */
+static void a_server_does_not_wait_for_connections_that_linger(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    int on = 1;
+    rig it;
+    rig_open(&it, &(rig_options){.without_channel = true, .with_clock = true});
+    connect_as_other(&it, &peer);
+    assert_int_equal(raw_read_until(&peer, RAW_CLOSED), RAW_CLOSED);
+    assert_int_equal(peer.goaway_count, 1);
+    setsockopt(peer.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on)); /* what is due, now */
+    assert_int_equal(ms_grpc_server_get_stats(it.server).connections, 1);
+    ms_grpc_server_destroy(it.server, INT64_MAX);
+    it.server = NULL;
+    raw_close(&peer);
     rig_close(&it);
 }
 
@@ -582,10 +670,13 @@ int main(void)
         cmocka_unit_test(who_says_nothing_makes_room_first_and_the_oldest_of_them),
         cmocka_unit_test(who_has_no_call_makes_room_by_goaway),
         cmocka_unit_test(one_address_does_not_get_all_connections),
+        cmocka_unit_test(a_client_that_does_not_speak_http2_is_told),
+        cmocka_unit_test(connections_that_linger_are_counted_and_make_room),
         cmocka_unit_test(a_server_without_descriptors_recovers),
         cmocka_unit_test(calls_without_the_token_are_refused),
         cmocka_unit_test(a_server_waits_for_its_calls),
         cmocka_unit_test(a_server_does_not_wait_for_endless_calls),
+        cmocka_unit_test(a_server_does_not_wait_for_connections_that_linger),
         cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),
         cmocka_unit_test(a_handler_keeps_its_call_after_a_cancel),
         cmocka_unit_test(loopback_addresses_are_known),

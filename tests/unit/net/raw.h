@@ -61,6 +61,7 @@ typedef struct raw_peer {
     char goaway_debug[64];
     int goaway_count;
     int ping_count;
+    bool is_reset; /* it was not closed in order */
 } raw_peer;
 
 static inline void raw_init(raw_peer *peer, int fd, bool is_server)
@@ -232,6 +233,7 @@ static inline bool raw_fill(raw_peer *peer, size_t wanted)
             continue;
         }
         if (got <= 0) {
+            peer->is_reset = got < 0;
             return false;
         }
         peer->count += (size_t)got;
