@@ -198,6 +198,71 @@ static void random_writes_match_an_array(void **state)
     free(model);
 }
 
+/* Keys that end where others go on, of bytes on both sides of 80, and so long that their length is
+ * one byte, two or three. */
+enum { SHAPES = 600, SHAPE_BYTES_MAX = 20000 };
+
+static ms_str random_shape(ms_env_random *random, char *bytes)
+{
+    static const unsigned lengths[] = {4, 40, 300, SHAPE_BYTES_MAX};
+    static const char letters[] = {'\0', '\1', '\x7f', '\x80', '\xff'};
+    size_t count = 1 + ms_env_random_below(random, lengths[ms_env_random_below(random, 4)]);
+    /* One that is often the same, and others that differ from it at their end. */
+    memset(bytes, letters[ms_env_random_below(random, 5)], count);
+    bytes[count - 1] = letters[ms_env_random_below(random, 5)];
+    return (ms_str){bytes, count};
+}
+
+static int compare_shapes(const void *a, const void *b)
+{
+    return ms_str_compare(*(const ms_str *)a, *(const ms_str *)b);
+}
+
+/* Each is written twice, in no order and then in order; at last all are in files. */
+static void keys_of_every_shape_come_in_their_order(void **state)
+{
+    fixture *f = *state;
+    ms_env_random random;
+    ms_env_random_init(&random, 3);
+    ms_str *shapes = calloc(SHAPES, sizeof(*shapes));
+    for (int i = 0; i < SHAPES; i++) {
+        shapes[i] = random_shape(&random, malloc(SHAPE_BYTES_MAX));
+        ms_kv_batch_put(f->batch, shapes[i], ms_str_lit("old"));
+        write_batch(f);
+    }
+    qsort(shapes, SHAPES, sizeof(*shapes), compare_shapes);
+    for (int i = 0; i < SHAPES; i++) {
+        ms_kv_batch_put(f->batch, shapes[i], ms_str_lit("new"));
+    }
+    write_batch(f);
+    for (int is_in_files = 0; is_in_files < 2; is_in_files++) {
+        ms_status st = {0};
+        ms_kv_iter *iter = ms_kv_iter_create(f->kv, &(ms_kv_iter_options){0});
+        ms_kv_entry entry;
+        bool is_valid = ms_kv_iter_seek(iter, ms_str_lit(""), &entry);
+        for (int i = 0; i < SHAPES; i++) {
+            if (i > 0 && ms_str_equals(shapes[i - 1], shapes[i])) {
+                continue;
+            }
+            assert_true(is_valid);
+            assert_true(ms_str_equals(entry.key, shapes[i]));
+            assert_str_equal(entry.value, "new");
+            is_valid = ms_kv_iter_next(iter, &entry);
+        }
+        assert_false(is_valid);
+        for (int i = 0; i < SHAPES; i++) {
+            assert_true(ms_kv_iter_seek(iter, shapes[i], &entry));
+            assert_true(ms_str_equals(entry.key, shapes[i]));
+        }
+        ms_kv_iter_destroy(iter);
+        assert_ok(ms_kv_flush(f->kv, &st));
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        free((void *)(uintptr_t)shapes[i].ptr);
+    }
+    free(shapes);
+}
+
 static void range_deletions_take_the_start_and_leave_the_end(void **state)
 {
     fixture *f = *state;
@@ -436,6 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(later_operations_of_a_batch_win),
         TEST(iterators_keep_to_their_bounds),
+        TEST(keys_of_every_shape_come_in_their_order),
         TEST(range_deletions_take_the_start_and_leave_the_end),
         TEST(random_writes_match_an_array),
         TEST(snapshot_stays_at_its_moment),
