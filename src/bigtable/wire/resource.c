@@ -137,13 +137,23 @@ ms_pb_instance *ms_wire_instance_to_pb(ms_str project, ms_str instance, ms_str d
     return message;
 }
 
-ms_pb_cluster *ms_wire_cluster_to_pb(ms_str project, ms_str instance, ms_str cluster, ms_str zone,
-                                     ms_arena *arena)
+/* What clients say when they make a cluster is such a path already. */
+static char *location_path(ms_str project, ms_str location, ms_arena *arena)
+{
+    if (ms_str_starts_with(location, ms_str_lit("projects/"))) {
+        return ms_wire_text(arena, location);
+    }
+    const ms_str parts[] = {ms_str_lit("projects/"), project, ms_str_lit("/locations/"),
+                            location.bytes > 0 ? location : ms_str_lit(MS_WIRE_LOCAL_ZONE)};
+    return join(arena, parts, sizeof(parts) / sizeof(parts[0]));
+}
+
+ms_pb_cluster *ms_wire_cluster_to_pb(ms_str project, ms_str instance, ms_str cluster,
+                                     ms_str location, ms_arena *arena)
 {
     ms_pb_cluster *message = ms_pb_new(arena, cluster);
     message->name = ms_wire_resource_path(arena, project, instance, "clusters", cluster);
-    message->location = ms_wire_text(arena, ms_arena_format(arena, "projects/%.*s/locations/%.*s",
-                                                            MS_STR_ARG(project), MS_STR_ARG(zone)));
+    message->location = location_path(project, location, arena);
     message->state = GOOGLE__BIGTABLE__ADMIN__V2__CLUSTER__STATE__READY;
     message->serve_nodes = 1;
     message->default_storage_type = GOOGLE__BIGTABLE__ADMIN__V2__STORAGE_TYPE__SSD;

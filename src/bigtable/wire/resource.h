@@ -37,11 +37,15 @@ char *ms_wire_resource_path(ms_arena *arena, ms_str project, ms_str instance,
 char *ms_wire_instance_path(ms_arena *arena, ms_str project, ms_str instance);
 char *ms_wire_table_path(ms_arena *arena, const ms_bt_table_name *name);
 
-/* An instance, resp. a cluster of one node with SSD, that is ready. */
+/* Where a cluster is of which nothing else was said. */
+#define MS_WIRE_LOCAL_ZONE "local"
+
+/* An instance, resp. a cluster of one node with SSD, that is ready. The location is a path
+ * (projects/P/locations/ZONE) or a zone alone; empty: the local one. */
 ms_pb_instance *ms_wire_instance_to_pb(ms_str project, ms_str instance, ms_str display_name,
                                        ms_arena *arena);
-ms_pb_cluster *ms_wire_cluster_to_pb(ms_str project, ms_str instance, ms_str cluster, ms_str zone,
-                                     ms_arena *arena);
+ms_pb_cluster *ms_wire_cluster_to_pb(ms_str project, ms_str instance, ms_str cluster,
+                                     ms_str location, ms_arena *arena);
 
 /* Operations and messages of any type. */
 

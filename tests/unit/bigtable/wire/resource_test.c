@@ -87,6 +87,21 @@ static void instances_and_clusters_are_ready(void **state)
     assert_int_equal(cluster->serve_nodes, 1);
 }
 
+static void a_location_is_a_path_or_a_zone_or_the_local_one(void **state)
+{
+    static const char *const cases[][2] = {
+        {"projects/other/locations/z", "projects/other/locations/z"},
+        {"z", "projects/p/locations/z"},
+        {"", "projects/p/locations/local"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const ms_pb_cluster *cluster = ms_wire_cluster_to_pb(
+            ms_str_lit("p"), ms_str_lit("i"), ms_str_lit("c"), ms_str_cstr(cases[i][0]), &arena);
+        assert_string_equal(cluster->location, cases[i][1]);
+    }
+}
+
 static void a_message_of_any_type_is_taken_as_its_own_only(void **state)
 {
     (void)state;
@@ -133,6 +148,7 @@ int main(void)
         TEST(paths_come_back),
         TEST(what_is_no_path_is_refused),
         TEST(instances_and_clusters_are_ready),
+        TEST(a_location_is_a_path_or_a_zone_or_the_local_one),
         TEST(a_message_of_any_type_is_taken_as_its_own_only),
         TEST(an_operation_is_done_well_or_not),
     };
