@@ -119,6 +119,9 @@ static ms_pb_cluster *cluster_to_pb(const ms_bt_instance *instance, const ms_bt_
     if (cluster->serve_nodes > 0) {
         out->serve_nodes = cluster->serve_nodes;
     }
+    if (cluster->storage_type == GOOGLE__BIGTABLE__ADMIN__V2__STORAGE_TYPE__HDD) {
+        out->default_storage_type = GOOGLE__BIGTABLE__ADMIN__V2__STORAGE_TYPE__HDD;
+    }
     return out;
 }
 
@@ -157,7 +160,7 @@ static void reply_instance(ms_bt_call *store_call, void *arg)
     }
 }
 
-static void reply_instance_operation(ms_bt_call *store_call, void *arg)
+static void instance_created(ms_bt_call *store_call, void *arg)
 {
     instance_call *handler = arg;
     ms_arena *arena = &handler->call.arena;
@@ -183,7 +186,7 @@ static void create_instance(msi_call *call, ms_str message)
 {
     instance_call *handler = handler_of(call);
     ms_bt_instance *instance = &handler->instance.instance;
-    init_call(handler, reply_instance_operation);
+    init_call(handler, instance_created);
     ms_pb_create_instance_request *in = msi_call_request(call, create_instance_request, message);
     if (in == NULL || !set_project(handler, in->parent)) {
         return;
@@ -292,6 +295,20 @@ static bool apply_mask(const ms_pb_partial_update_instance_request *in, ms_bt_in
     return true;
 }
 
+static void partly_updated(ms_bt_call *store_call, void *arg)
+{
+    instance_call *handler = arg;
+    ms_arena *arena = &handler->call.arena;
+    if (has_failed(handler, store_call)) {
+        return;
+    }
+    ms_pb_instance *out = instance_to_pb(handler->instance.answers[0], arena);
+    ms_pb_update_instance_metadata *metadata = ms_pb_new(arena, update_instance_metadata);
+    metadata->request_time = ms_wire_timestamp_to_pb(ms_env_wall_us(), arena);
+    metadata->finish_time = metadata->request_time;
+    msi_call_reply_operation(&handler->call, ms_str_cstr(out->name), &metadata->base, &out->base);
+}
+
 static void partial_found(ms_bt_call *store_call, void *arg)
 {
     instance_call *handler = arg;
@@ -306,7 +323,7 @@ static void partial_found(ms_bt_call *store_call, void *arg)
         return;
     }
     ms_bt_instance_call_release(&handler->instance);
-    init_call(handler, reply_instance_operation);
+    init_call(handler, partly_updated);
     handler->instance.instance = next;
     submit(handler, ms_bt_store_update_instance);
 }
