@@ -12,6 +12,8 @@ typedef struct profile_call {
     msi_call call; /* first */
     ms_bt_profile_call profile;
     const ms_pb_update_app_profile_request *update;
+    ms_str after; /* ListAppProfiles: the last id of the page before; empty: none */
+    size_t page_size;
 } profile_call;
 
 static profile_call *handler_of(msi_call *call)
@@ -100,12 +102,21 @@ static void listed(ms_bt_call *store_call, void *arg)
     if (has_failed(handler, store_call)) {
         return;
     }
+    const ms_bt_profile *const *profiles = handler->profile.answers;
     size_t count = handler->profile.answer_count;
+    size_t next = 0;
+    while (next < count && handler->after.bytes > 0 &&
+           ms_str_compare(profiles[next]->id, handler->after) <= 0) {
+        next++;
+    }
+    size_t end = next + (count - next < handler->page_size ? count - next : handler->page_size);
     ms_pb_list_app_profiles_response *out = ms_pb_new(arena, list_app_profiles_response);
-    out->app_profiles = ms_arena_array(arena, ms_pb_app_profile *, count);
-    out->n_app_profiles = count;
-    for (size_t i = 0; i < count; i++) {
-        out->app_profiles[i] = ms_wire_profile_to_pb(handler->profile.answers[i], arena);
+    out->app_profiles = ms_arena_array(arena, ms_pb_app_profile *, end - next);
+    while (next < end) {
+        out->app_profiles[out->n_app_profiles++] = ms_wire_profile_to_pb(profiles[next++], arena);
+    }
+    if (end < count) {
+        out->next_page_token = ms_wire_text(arena, profiles[end - 1]->id);
     }
     msi_call_reply(&handler->call, &out->base);
 }
@@ -168,10 +179,17 @@ static void list_profiles(msi_call *call, ms_str message)
     if (in == NULL) {
         return;
     }
+    if (in->page_size < 0) {
+        msi_call_fail(call, MS_BT_INVALID_ARGUMENT,
+                      "Error in field 'page_size' : must not be negative");
+        return;
+    }
     if (ms_wire_instance_parse(ms_wire_text_view(in->parent), &instance, &bt) != MS_BT_OK) {
         msi_call_finish(call, &bt);
         return;
     }
+    handler->after = ms_wire_text_view(in->page_token);
+    handler->page_size = in->page_size == 0 ? SIZE_MAX : (size_t)in->page_size;
     handler->profile.profile.project = instance.project;
     handler->profile.profile.instance = instance.instance;
     submit(handler, ms_bt_client_list_profiles);

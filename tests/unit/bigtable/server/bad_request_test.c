@@ -532,6 +532,8 @@ static const bad_request administration[] = {
     {"family of a protected table", ADMIN "ModifyColumnFamilies", "1'" TABLE "3' 2{1'cf' 4#1}",
      MS_GRPC_FAILED_PRECONDITION,
      "The table is protected against deletion, and so are its families", 0},
+    {"negative page of profiles", INSTANCES "ListAppProfiles", "1'" INSTANCE "' 3#-1",
+     MS_GRPC_INVALID_ARGUMENT, "Error in field 'page_size' : must not be negative", 0},
     {"negative page", ADMIN "ListTables", "1'" INSTANCE "' 4#-1", MS_GRPC_INVALID_ARGUMENT,
      "Error in field 'page_size' : must not be negative", 0},
     {"tables of nowhere", ADMIN "ListTables", "1'" NOWHERE "'", MS_GRPC_NOT_FOUND, NO_INSTANCE, 0},
