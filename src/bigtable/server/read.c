@@ -8,6 +8,7 @@
 /* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
 
+#include "base/env.h"
 #include "bigtable/wire/change.h"
 #include "bigtable/wire/filter.h"
 #include "bigtable/wire/header.h"
@@ -19,6 +20,7 @@
 /* Small enough that the first rows are soon on their way, large enough for full messages. */
 #define PAGE_ROWS 4096u
 #define PAGE_BYTES ((size_t)256 << 10)
+#define NS_PER_US INT64_C(1000)
 
 /* ReadRows. */
 
@@ -29,6 +31,7 @@ typedef struct rows_call {
     ms_wire_rows_writer writer;
     ms_bt_status outcome; /* once the read is being closed */
     ms_buf last_key;      /* that the client was told */
+    int64_t began_ns;
     bool wants_stats;
     bool is_reversed;
     bool is_closing;
@@ -39,7 +42,9 @@ static bool send_stats(rows_call *handler, const ms_bt_read_stats *seen)
     ms_wire_read_stats stats = {.rows_seen = (int64_t)seen->rows_seen,
                                 .rows_returned = (int64_t)seen->rows_returned,
                                 .cells_seen = (int64_t)seen->cells_seen,
-                                .cells_returned = (int64_t)seen->cells_returned};
+                                .cells_returned = (int64_t)seen->cells_returned,
+                                .latency_micros =
+                                    (ms_env_mono_ns() - handler->began_ns) / NS_PER_US};
     ms_status st = {0};
     if (ms_wire_read_stats_encode(&stats, &handler->call.out, &st) != MS_OK) {
         ms_bt_status_from(&handler->outcome, MS_BT_RESOURCE_EXHAUSTED, &st);
@@ -186,6 +191,7 @@ static void read_rows(msi_call *call, ms_str message)
 {
     rows_call *handler = (rows_call *)(void *)call;
     ms_buf_init(&handler->last_key, MS_BT_LIMIT_ROW_KEY_BYTES);
+    handler->began_ns = ms_env_mono_ns();
     ms_bt_read_options options = {.page_rows_max = PAGE_ROWS, .page_bytes_max = PAGE_BYTES};
     if (message.bytes > MS_BT_LIMIT_READ_BYTES) {
         ms_bt_status bt = {0};
@@ -340,6 +346,16 @@ static void cancel_changes(msi_call *call)
     }
 }
 
+/* Where to end, 0: nowhere. A time before 1970 is over, as any of the past is. */
+static int64_t read_end(const ms_pb_read_change_stream_request *in)
+{
+    if (in->end_time == NULL) {
+        return 0;
+    }
+    int64_t micros = ms_wire_timestamp_micros(in->end_time);
+    return micros > 0 ? micros : 1;
+}
+
 /* Where to begin: a time, or tokens. */
 static ms_bt_code read_start(const ms_pb_read_change_stream_request *in, ms_arena *arena,
                              ms_bt_change_options *options, ms_bt_status *bt)
@@ -390,7 +406,7 @@ static void read_change_stream(msi_call *call, ms_str message)
         return;
     }
     options.app_profile = ms_wire_text_view(in->app_profile_id);
-    options.end_micros = ms_wire_timestamp_micros(in->end_time);
+    options.end_micros = read_end(in);
     options.heartbeat_ms = ms_wire_duration_micros(in->heartbeat_duration) / 1000;
     handler->partition = options.partition;
     ms_grpc_server_call_set_endless(call->grpc); /* clients go on elsewhere, with their tokens */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Answers that only the server makes, so that no test of the store sees them: where clusters are,
+ * what operations did, consistency tokens, the time of a read, pages of app profiles.
+ */
+#include "bigtable/server/server_testing.h"
+
+#include "bigtable/wire/resource.h"
+
+/* Of the oneof, whose names are too long to read. */
+#define CLOSE_STREAM GOOGLE__BIGTABLE__V2__READ_CHANGE_STREAM_RESPONSE__STREAM_RECORD_CLOSE_STREAM
+#define OTHER "projects/p/instances/other"
+
+typedef struct answer {
+    caller *c;
+    ms_arena arena;
+} answer;
+
+static void *unpack_answer(answer *a, const ProtobufCMessageDescriptor *class)
+{
+    ms_bt_status bt = {0};
+    void *message =
+        ms_wire_unpack(class, ms_buf_view(&a->c->answer), &ms_wire_response_limits, &a->arena, &bt);
+    assert_non_null(message);
+    return message;
+}
+
+/* The only answer to a call that is good. */
+#define ASK(a, path, text, name)                                                                   \
+    (make((a)->c, (path), (text)), (ms_pb_##name *)unpack_answer((a), ms_pb_##name##_class()))
+
+static int setup_answer(void **state)
+{
+    answer *a = calloc(1, sizeof(*a));
+    (void)setup(state);
+    a->c = *state;
+    ms_arena_init(&a->arena, 0);
+    make(a->c, INSTANCES "CreateInstance",
+         "1'projects/p' 2'other' 3{2'd'} "
+         "4{1'c1' 2{2'projects/p/locations/us-east1-b' 4#3 5#2}} 4{1'c2' 2{4#1}}");
+    *state = a;
+    return 0;
+}
+
+static int teardown_answer(void **state)
+{
+    answer *a = *state;
+    ms_arena_release(&a->arena);
+    *state = a->c;
+    free(a);
+    return teardown(state);
+}
+
+static void clusters_are_where_they_were_made(void **state)
+{
+    answer *a = *state;
+    ms_pb_list_clusters_response *list =
+        ASK(a, INSTANCES "ListClusters", "1'" OTHER "'", list_clusters_response);
+    assert_int_equal(list->n_clusters, 2);
+    assert_string_equal(list->clusters[0]->location, "projects/p/locations/us-east1-b");
+    assert_int_equal(list->clusters[0]->default_storage_type,
+                     GOOGLE__BIGTABLE__ADMIN__V2__STORAGE_TYPE__HDD);
+    assert_int_equal(list->clusters[0]->serve_nodes, 3);
+    assert_string_equal(list->clusters[1]->location, "projects/p/locations/local");
+    assert_int_equal(list->clusters[1]->default_storage_type,
+                     GOOGLE__BIGTABLE__ADMIN__V2__STORAGE_TYPE__SSD);
+    ms_pb_cluster *implied =
+        ASK(a, INSTANCES "GetCluster", "1'" INSTANCE "/clusters/local-c1'", cluster);
+    assert_string_equal(implied->location, "projects/p/locations/local");
+}
+
+static void operations_say_what_they_did(void **state)
+{
+    static const struct {
+        const char *path;
+        const char *text;
+        const char *metadata;
+    } cases[] = {
+        {INSTANCES "CreateInstance", "1'projects/p' 2'new' 3{2'd'} 4{1'c' 2{}}",
+         "CreateInstanceMetadata"},
+        {INSTANCES "PartialUpdateInstance", "1{1'" OTHER "' 2'x'} 2{1'display_name'}",
+         "UpdateInstanceMetadata"},
+        {INSTANCES "CreateCluster", "1'" OTHER "' 2'c3' 3{}", "CreateClusterMetadata"},
+        {INSTANCES "UpdateAppProfile",
+         "1{1'" INSTANCE "/appProfiles/plain' 3'x'} 2{1'description'}", "UpdateAppProfileMetadata"},
+        {ADMIN "UpdateTable", "1{1'" TABLE "'} 2{1'deletion_protection'}", "UpdateTableMetadata"},
+    };
+    answer *a = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char url[128];
+        ms_pb_operation *operation = ASK(a, cases[i].path, cases[i].text, operation);
+        snprintf(url, sizeof(url), "%sgoogle.bigtable.admin.v2.%s", MS_WIRE_TYPE_URL_PREFIX,
+                 cases[i].metadata);
+        assert_true(operation->done);
+        assert_string_equal(operation->metadata->type_url, url);
+    }
+}
+
+static void every_write_is_consistent_at_once(void **state)
+{
+    answer *a = *state;
+    char text[256];
+    ms_pb_generate_consistency_token_response *made = ASK(
+        a, ADMIN "GenerateConsistencyToken", "1'" TABLE "'", generate_consistency_token_response);
+    /* Without a mode, and with either. */
+    static const char *const modes[] = {"", "3{}", "4{}"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof(text), T "2'%s' %s", made->consistency_token, modes[i]);
+        assert_true(ASK(a, ADMIN "CheckConsistency", text, check_consistency_response)->consistent);
+    }
+}
+
+static void statistics_tell_how_long_a_read_took(void **state)
+{
+    answer *a = *state;
+    ms_pb_read_rows_response *last = ASK(a, DATA "ReadRows", T "6#2", read_rows_response);
+    const ms_pb_full_read_stats_view *view = last->request_stats->full_read_stats_view;
+    assert_int_equal(view->read_iteration_stats->rows_seen_count, 1);
+    const ms_pb_duration *latency = view->request_latency_stats->frontend_server_latency;
+    assert_true(latency->seconds > 0 || latency->nanos > 0);
+}
+
+static void profiles_are_listed_page_by_page(void **state)
+{
+    static const char *const pages[][2] = {{"boost", "default"}, {"multi", "plain"}};
+    answer *a = *state;
+    char text[256] = "1'" INSTANCE "' 3#2";
+    for (size_t i = 0; i < 2; i++) {
+        ms_pb_list_app_profiles_response *page =
+            ASK(a, INSTANCES "ListAppProfiles", text, list_app_profiles_response);
+        assert_int_equal(page->n_app_profiles, 2);
+        for (size_t j = 0; j < 2; j++) {
+            char name[128];
+            snprintf(name, sizeof(name), INSTANCE "/appProfiles/%s", pages[i][j]);
+            assert_string_equal(page->app_profiles[j]->name, name);
+        }
+        assert_int_equal(page->next_page_token[0] == '\0', i == 1);
+        snprintf(text, sizeof(text), "1'" INSTANCE "' 3#2 2'%s'", page->next_page_token);
+    }
+}
+
+static void a_change_stream_whose_end_is_long_over_ends_at_once(void **state)
+{
+    static const char *const ends[] = {"5{}", "5{1#-5}", "5{1#1}"};
+    answer *a = *state;
+    for (size_t i = 0; i < 3; i++) {
+        char text[160];
+        long long now = (long long)ms_env_wall_us();
+        snprintf(text, sizeof(text), T "3{1{1'' 3'm'}} 4{1#%lld 2#%lld} %s", now / 1000000,
+                 now % 1000000 * 1000, ends[i]);
+        ms_pb_read_change_stream_response *only =
+            ASK(a, DATA "ReadChangeStream", text, read_change_stream_response);
+        assert_int_equal(
+            only->stream_record_case,
+            GOOGLE__BIGTABLE__V2__READ_CHANGE_STREAM_RESPONSE__STREAM_RECORD_CLOSE_STREAM);
+        assert_int_equal(only->close_stream->status->code, MS_GRPC_OK);
+    }
+}
+
+#define TEST_ANSWER(name) cmocka_unit_test_setup_teardown(name, setup_answer, teardown_answer)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_ANSWER(clusters_are_where_they_were_made),
+        TEST_ANSWER(operations_say_what_they_did),
+        TEST_ANSWER(every_write_is_consistent_at_once),
+        TEST_ANSWER(statistics_tell_how_long_a_read_took),
+        TEST_ANSWER(profiles_are_listed_page_by_page),
+        TEST_ANSWER(a_change_stream_whose_end_is_long_over_ends_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
