@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`millstream serve`, killed under clients, on full disks, and where it may not write.
+"""`millstream serve`, killed under clients, without power, on full disks, where it may not write.
 
 Clients of every kind are at work when it is killed: a job that writes, SQL that reads, the commands
 count and show, cbt where there is one. None of them may hang or end by a signal. What writes goes
 on when the server is back, and its rows are there; what reads ends well or says that the server was
-not there.
+not there. After a loss of power every write that a client has an answer to is there.
 """
 import os
 import shutil
 import subprocess
 import time
 
-from harness import PROGRAM, TIMEOUT_S, Failure, counts, environment, must, rng, run
+import powerloss
+from harness import (
+    PROGRAM, TIMEOUT_S, WRITER, Failure, counts, environment, must, rng, run, shim_environment,
+)
+from store import BATCHES, Audit, promises
 
 ROWS = 1000
 
@@ -34,20 +38,27 @@ class Server:
         self.address = "127.0.0.1:0"
         self.process = None
 
-    def start(self):
+    def start(self, env=None):
+        """False: it was killed before it was ready, as env may want it."""
         command = [PROGRAM, "serve", "--data-dir", self.data, "--listen", self.address]
         self.process = subprocess.Popen(
-            command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            command, env=env or environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         line = self.process.stdout.readline().decode()
+        if env is not None and line == "" and self.wait()[0] == -9:
+            return False
         if not line.startswith("millstream: serving Bigtable at "):
             raise Failure(f"the server says {self.end(9)[1]}")
         self.address = line.split()[-1]
+        return True
 
     def end(self, number):
         """(status, what it has said)"""
         self.process.send_signal(number)
+        return self.wait()
+
+    def wait(self):
         _, err = self.process.communicate(timeout=TIMEOUT_S)
         return self.process.returncode, err.decode(errors="replace")
 
@@ -109,7 +120,8 @@ def sql(server, path, *more):
 def counted(server, path):
     status, out, err = run(sql(server, path), environment())
     must(status == 0, f"counting ends with {status}: {err.strip()}")
-    return int(out.strip().removeprefix('{"n":').removesuffix("}"))
+    # A table without rows has no count: the aggregate is never updated.
+    return int(out.strip().removeprefix('{"n":').removesuffix("}") or 0)
 
 
 def readers(server, work, path):
@@ -174,6 +186,115 @@ def kill_again(work, server, count_sql, random, count):
         must(found == (i + 1) * ROWS, f"{what}: {found} rows, not {(i + 1) * ROWS}")
     server.stop()
     return f"{count} kills, {broken} reads that said so"
+
+
+class Power:
+    """A server whose disk is rolled back, again and again, and the clients that write to it."""
+
+    def __init__(self, work):
+        self.work = work
+        self.tree, self.journal = os.path.join(work, "tree"), os.path.join(work, "journal")
+        os.mkdir(self.tree)
+        self.server = Server(os.path.join(self.tree, "data"))
+        self.store = os.path.join(self.server.data, "bigtable")
+        self.count_sql = script(work, "count.sql", COUNT.replace("'t')", "'sql')"))
+        self.audit = Audit(work)
+        self.last = 0  # batch of the sender that was found
+        self.jobs = 0  # that have written ROWS rows each
+
+    def prepare(self):
+        self.server.start()
+        status, _, err = self.server.bigtable("create-table", "p/i/sql", "--family", "cf")
+        must(status == 0, f"create-table: {err}")
+        self.server.stop()
+
+    def sender(self):
+        """Writes batches whose acknowledgments it tells, and follows their changes."""
+        first = str(max(self.last + 1, 2))
+        return subprocess.Popen(
+            [WRITER, "send", self.server.address, first, str(BATCHES)], env=environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def job(self):
+        """Many calls at a time. It repeats what it has no answer to, and nothing else."""
+        write_sql = script(
+            self.work, f"write-{self.jobs}.sql", SOURCE.format(rate=2000, rows=ROWS) +
+            TABLE.replace("'t')", "'sql')") +
+            f"INSERT INTO t SELECT CONCAT('{self.jobs:04}-', CAST(id AS STRING)), ROW(id) FROM g;")
+        self.jobs += 1
+        return Client("the job", sql(self.server, write_sql), self.work)
+
+    def lose(self, off_at, how, seed, deaf_to=()):
+        """Loses the power after record off_at; what the sender was promised, and the job."""
+        disk = powerloss.Disk(self.tree)
+        promised, job = self.last, None
+        if self.server.start(shim_environment(self.tree, self.journal, off_at)):
+            sender, job = self.sender(), self.job()
+            status, err = self.server.wait()
+            sender.kill()
+            out, said = sender.communicate(timeout=TIMEOUT_S)
+            must(status == -9, f"the server ends with {status}: {err}")
+            must(sender.returncode in (-9, 1), f"the sender ends: {said.decode()}")
+            promised, _ = promises(out.decode(), "group")
+            self.audit.written(out.decode())
+        disk.replay(self.journal, deaf_to)
+        os.remove(self.journal)
+        powerloss.roll_back(disk, how, seed)
+        return promised, job
+
+    def look(self, job):
+        """The job comes to its end; the last batch of the sender that is there."""
+        self.server.start()
+        if job is not None:
+            status, _, err = job.end()
+            must(status == 0, f"the job ends with {status}: {err.strip()[-500:]}")
+        found = counted(self.server, self.count_sql)
+        must(found == self.jobs * ROWS, f"{found} rows, not {self.jobs * ROWS}")
+        self.server.stop()
+        return self.audit.check(self.store)
+
+
+def without_power(work, count):
+    """Power lost under clients after a random change of a file; the disk rolled back."""
+    random = rng("server power")
+    power = Power(work)
+    power.prepare()
+    total = 0
+    try:
+        for i in range(count):
+            off_at = random.randint(1, random.choice((60, 300, 1500)))
+            how = powerloss.MODES[i % len(powerloss.MODES)]
+            what = f"loss {i} ({how}, after record {off_at})"
+            try:
+                promised, job = power.lose(off_at, how, f"server {i}")
+                found = power.look(job)
+            except Failure as failure:
+                raise Failure(f"{what}: {failure}") from failure
+            must(found >= promised, f"{what}: batch {promised} was promised, {found} found")
+            must(found >= power.last, f"{what}: batch {power.last} was there before, {found} now")
+            total += found - power.last
+            power.last = found
+    finally:
+        power.server.abandon()
+    must(total >= count, f"only {total} batches were found in {count} runs")
+    return f"{count} losses, {total} batches, {power.jobs} jobs, {power.audit.changes} changes"
+
+
+def without_power_or_syncs(work):
+    """The simulation bites: where syncs of files do nothing, promised batches get lost."""
+    power = Power(work)
+    power.prepare()
+    try:
+        promised, job = power.lose(600, "nothing", "", (powerloss.File,))
+        job.process.kill()
+        job.process.communicate()
+    finally:
+        power.server.abandon()
+    must(promised > 1, "nothing was promised")
+    status, out, _ = run([WRITER, "check", power.store], environment())
+    found = int(out.split()[1]) if status == 0 else 0
+    must(found < promised, f"nothing was lost of {promised} batches")
+    return f"{promised - found} of {promised} batches lost, as they would be"
 
 
 def mounted(tree, size):
@@ -303,5 +424,7 @@ def read_only(work):
 
 def cases(case):
     case("server: kill -9 under clients", killed, counts(8, 150))
+    case("server: power loss under clients", without_power, counts(8, 150))
+    case("server: power loss where nothing was synced", without_power_or_syncs)
     case("server: a full disk", full, counts(2, 30))
     case("server: a disk that takes no writes", read_only)

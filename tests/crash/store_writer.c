@@ -3,6 +3,7 @@
  * The process that the crash tests kill, and the one that looks at what is left.
  *
  *     store_writer write DIR group|checkpoint|os FIRST COUNT     writes COUNT batches from FIRST on
+ *     store_writer send HOST:PORT FIRST COUNT                    the same to a server
  *     store_writer check DIR [TOKENS START]                      says what is in DIR
  *
  * A batch has ROWS new rows and, as its last entry, the row "counter", which all batches write. All
@@ -13,7 +14,8 @@
  * (four calls are outstanding, so that the store has groups to commit), "synced N" when everything
  * up to batch N was synced by a call, which mode checkpoint makes after every SYNC_EVERY batches,
  * "seen N" when the change stream of the table said that batch N is whole, and "done" at the end.
- * Now and then a tablet is split or merged. Each line is one write() to standard output, which the
+ * send has one call outstanding, because writes over gRPC keep no order. Now and then a tablet is
+ * split or merged. Each line is one write() to standard output, which the
  * parent reads; what it did not read was not promised.
  *
  * check prints "last N", the last batch that is there whole (0: nothing; 1: only the table), after
@@ -34,7 +36,9 @@
 #include "base/memory.h"
 #include "base/num.h"
 #include "bigtable/client/admin.h"
+#include "bigtable/client/grpc.h"
 #include "bigtable/store/store.h"
+#include "net/loop.h"
 #include "os/iopool.h"
 #include "os/mailbox.h"
 
@@ -43,7 +47,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define CALLS 4
+#define CALLS_MAX 4
 #define ROWS 20
 #define SYNC_EVERY 5
 #define VALUE_BYTES 120
@@ -56,9 +60,12 @@ typedef struct crash_run {
     ms_iopool *pool;
     ms_parker parker;
     ms_mailbox mailbox;
-    ms_bt_store *store;
+    ms_bt_store *store; /* NULL: a server has it, and the next two lead there */
+    ms_loop *loop;
+    struct ms_bt_transport *transport;
     ms_bt_client *client;
     ms_bt_table_name table;
+    uint64_t calls; /* outstanding at a time */
 } crash_run;
 
 typedef struct crash_slot {
@@ -113,13 +120,19 @@ static void wake(void *arg)
     (void)arg;
 }
 
-static void open_store(crash_run *run, const char *dir, ms_bt_sync_mode mode, bool create)
+static void init_run(crash_run *run, uint64_t calls)
 {
-    ms_status st = {0};
-    must(ms_iopool_create(&(ms_iopool_options){0}, &run->pool, &st), &st);
     ms_parker_init(&run->parker);
     ms_mailbox_init(&run->mailbox, &run->parker);
     run->table = (ms_bt_table_name){ms_str_lit("p"), ms_str_lit("i"), ms_str_lit("t")};
+    run->calls = calls;
+}
+
+static void open_store(crash_run *run, const char *dir, ms_bt_sync_mode mode, bool create)
+{
+    ms_status st = {0};
+    init_run(run, CALLS_MAX);
+    must(ms_iopool_create(&(ms_iopool_options){0}, &run->pool, &st), &st);
     ms_bt_store_options options = {.path = dir,
                                    .pool = run->pool,
                                    .create = create,
@@ -129,12 +142,27 @@ static void open_store(crash_run *run, const char *dir, ms_bt_sync_mode mode, bo
     run->client = ms_bt_client_create(ms_bt_store_transport(run->store), NULL);
 }
 
-static void close_store(crash_run *run)
+static void open_server(crash_run *run, const char *target)
+{
+    ms_status st = {0};
+    init_run(run, 1);
+    must(ms_loop_create("writer", &run->loop, &st), &st);
+    ms_bt_grpc_options options = {.loop = run->loop, .target = ms_str_cstr(target)};
+    must(ms_bt_grpc_create(&options, &run->transport, &st), &st);
+    run->client = ms_bt_client_create(run->transport, NULL);
+}
+
+static void close_run(crash_run *run)
 {
     ms_status st = {0};
     ms_bt_client_destroy(run->client);
-    must(ms_bt_store_close(run->store, &st), &st);
-    ms_iopool_destroy(run->pool);
+    if (run->store != NULL) {
+        must(ms_bt_store_close(run->store, &st), &st);
+        ms_iopool_destroy(run->pool);
+    } else {
+        ms_bt_grpc_destroy(run->transport);
+        ms_loop_destroy(run->loop);
+    }
     ms_mailbox_release(&run->mailbox);
 }
 
@@ -276,7 +304,7 @@ static void say_seen(void *arg, const ms_bt_change *change)
 
 static void write_batches(crash_run *run, uint64_t first, uint64_t count, bool calls_sync)
 {
-    crash_slot slots[CALLS] = {0};
+    crash_slot slots[CALLS_MAX] = {0};
     crash_surgery surgery = {0};
     follow tail;
     follow_init(&tail, run->client, &run->mailbox, &run->table, say_seen, NULL);
@@ -284,33 +312,41 @@ static void write_batches(crash_run *run, uint64_t first, uint64_t count, bool c
     follow_open(&tail, 0);
     ms_bt_table_call_init(&surgery.call, &run->mailbox, done, NULL);
     surgery.call.name = run->table;
-    for (int i = 0; i < CALLS; i++) {
+    for (int i = 0; i < CALLS_MAX; i++) {
         ms_bt_mutation_batch_init(&slots[i].batch, 1u << 20);
         ms_bt_mutate_rows_init(&slots[i].call, &run->mailbox, done, NULL);
         slots[i].call.table = &run->table;
         slots[i].call.batch = &slots[i].batch;
     }
     for (uint64_t number = first; number < first + count; number++) {
-        crash_slot *slot = &slots[number % CALLS];
+        crash_slot *slot = &slots[number % run->calls];
         acknowledge(run, slot);
-        /* Everything up to number - CALLS is acknowledged here. */
-        if (calls_sync && number % SYNC_EVERY == 0 && number >= first + CALLS) {
-            sync_store(run, number - CALLS);
+        /* Everything up to number - calls is acknowledged here. */
+        if (calls_sync && number % SYNC_EVERY == 0 && number >= first + run->calls) {
+            sync_store(run, number - run->calls);
         }
         submit(run, slot, number);
         operate(run, &surgery, number);
         (void)follow_some(&tail);
     }
-    for (uint64_t i = 0; i < CALLS; i++) {
-        acknowledge(run, &slots[(first + count + i) % CALLS]);
+    for (uint64_t i = 0; i < run->calls; i++) {
+        acknowledge(run, &slots[(first + count + i) % run->calls]);
     }
     wait_surgery(run, &surgery);
     ms_bt_table_call_release(&surgery.call);
     follow_release(&tail, &run->parker);
-    for (int i = 0; i < CALLS; i++) {
+    for (int i = 0; i < CALLS_MAX; i++) {
         ms_bt_mutate_rows_release(&slots[i].call);
         ms_bt_mutation_batch_release(&slots[i].batch);
     }
+}
+
+static void write_table(crash_run *run, uint64_t first, uint64_t count, bool calls_sync)
+{
+    create_table(run);
+    say("start", (uint64_t)ms_env_wall_us());
+    say("opened", first);
+    write_batches(run, first, count, calls_sync);
 }
 
 /* ---- Checking ---- */
@@ -521,16 +557,19 @@ int main(int argc, char **argv)
                ms_num_scan_u64(ms_str_cstr(argv[4]), &first) && first >= FIRST_BATCH &&
                ms_num_scan_u64(ms_str_cstr(argv[5]), &count)) {
         open_store(&run, argv[2], mode, true);
-        create_table(&run);
-        say("start", (uint64_t)ms_env_wall_us());
-        say("opened", first);
-        write_batches(&run, first, count, mode == MS_BT_SYNC_CHECKPOINT);
+        write_table(&run, first, count, mode == MS_BT_SYNC_CHECKPOINT);
+    } else if (argc == 5 && strcmp(argv[1], "send") == 0 &&
+               ms_num_scan_u64(ms_str_cstr(argv[3]), &first) && first >= FIRST_BATCH &&
+               ms_num_scan_u64(ms_str_cstr(argv[4]), &count)) {
+        open_server(&run, argv[2]);
+        write_table(&run, first, count, false);
     } else {
         fprintf(stderr, "usage: store_writer write DIR group|checkpoint|os FIRST COUNT\n"
+                        "       store_writer send HOST:PORT FIRST COUNT\n"
                         "       store_writer check DIR [TOKENS START]\n");
         return 2;
     }
-    close_store(&run);
+    close_run(&run);
     if (count > 0) {
         say("done", first + count - 1); /* what close syncs counts as synced in every mode but os */
     }
