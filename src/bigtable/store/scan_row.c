@@ -334,7 +334,8 @@ static ms_rc too_large(msi_row_reader *r, ms_status *st)
     ms_status_set(st, MS_LIMIT, ms_span_none, "row '%s' is larger than %zu bytes",
                   ms_bt_bytes_text(ms_bt_page_key(r->page, row), text, sizeof(text)),
                   r->row_bytes_max);
-    return st->code;
+    return ms_status_detail(st, "leave cells out by a filter, read the rows before and behind it, "
+                                "or delete some of its cells");
 }
 
 ms_rc msi_row_reader_read(msi_row_reader *r, ms_status *st)

@@ -146,6 +146,10 @@ static ms_read report_failed_read(const bt_reader *self, ms_status *st)
 {
     msi_bt_destination_report(&self->scan->layout.destination, "read",
                               ms_bt_read_status(self->read), st);
+    if (ms_bt_read_large_row(self->read).bytes > 0) {
+        ms_status_hint(st, "Select no column of the families that are large in it, or leave the "
+                           "row out by a condition on the key, or delete it.");
+    }
     return MS_READ_FAILED;
 }
 

@@ -188,7 +188,8 @@ static inline void world_wake_at(void *task, int64_t mono_ns)
     (void)mono_ns;
 }
 
-static inline void world_init(world *w)
+/* row_bytes_max: of the store; 0 is the service's limit. */
+static inline void world_init_with(world *w, uint32_t row_bytes_max)
 {
     memset(w, 0, sizeof(*w));
     ms_status st = {0};
@@ -199,6 +200,7 @@ static inline void world_init(world *w)
                                    .pool = w->pool,
                                    .create = true,
                                    .sync_mode = MS_BT_SYNC_CHECKPOINT,
+                                   .row_bytes_max = row_bytes_max,
                                    .cache_bytes = 8u << 20,
                                    .write_buffer_bytes = 4u << 20};
     assert_ok(ms_bt_store_open(&options, &w->store, &st));
@@ -217,6 +219,11 @@ static inline void world_init(world *w)
                            .batch_rows = 2048,
                            .job_name = ms_str_lit("job"),
                            .local_time_zone = ms_str_lit("UTC")};
+}
+
+static inline void world_init(world *w)
+{
+    world_init_with(w, 0);
 }
 
 /* Delivers mails; sleeps a moment when there are none. */

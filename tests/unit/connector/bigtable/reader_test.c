@@ -159,6 +159,44 @@ static void a_missing_table_or_family_fails_with_the_services_words(void **state
     world_release(&w);
 }
 
+/* A row that is too large ends a scan, which says how to do without it; and so one can. */
+static void a_row_that_is_too_large_can_be_passed_over(void **state)
+{
+    (void)state;
+    world w;
+    world_init_with(&w, 1000);
+    char value[1001];
+    memset(value, 'v', sizeof(value));
+    world_create_table(&w, (const char *const[]){"a", "b"}, 2);
+    world_set(&w, ms_str_lit("k1"), "b", "q", 1000, ms_str_lit("1"));
+    world_set(&w, ms_str_lit("k2"), "a", "q", 1000, ms_str_make(value, sizeof(value)));
+    world_set(&w, ms_str_lit("k2"), "b", "q", 1000, ms_str_lit("2"));
+    world_set(&w, ms_str_lit("k3"), "b", "q", 1000, ms_str_lit("3"));
+    table_maker m;
+    make_table(&m, &w);
+    ms_buf out;
+    ms_buf_init(&out, 1u << 20);
+    ms_status st = {0};
+    assert_int_equal(read_scan(&w, plan_scan(&w, &m), &out, &st), MS_READ_FAILED);
+    assert_int_equal(st.code, MS_BIGTABLE_ERROR);
+    assert_string_equal(st.detail, "FAILED_PRECONDITION: row 'k2' is larger than 1000 bytes: leave "
+                                   "cells out by a filter, read the rows before and behind it, or "
+                                   "delete some of its cells");
+    assert_string_equal(st.hint, "Select no column of the families that are large in it, or leave "
+                                 "the row out by a condition on the key, or delete it.");
+    /* No column of that family. */
+    ms_scan *scan = plan_scan(&w, &m);
+    project(scan, (const uint32_t[]){0, 2}, 2);
+    assert_scan(&w, scan, "[k1, (x'31')][k2, (x'32')][k3, (x'33')]");
+    /* The rows before and behind it, as by a condition on the key. */
+    make_table(&m, &w);
+    maker_option(&m, "scan.row-ranges", "[,k2);[k3,)");
+    scan = plan_scan(&w, &m);
+    assert_scan(&w, scan, "[k1, NULL, (x'31')][k3, NULL, (x'33')]");
+    ms_buf_release(&out);
+    world_release(&w);
+}
+
 /* The rows before a bad value come first, whatever the size of frames; of several bad values that
  * of the lowest row, leftmost column counts. */
 static void a_value_that_cannot_be_read_fails_behind_the_rows_before_it(void **state)
@@ -419,6 +457,7 @@ int main(void)
         cmocka_unit_test(ranges_and_an_empty_set_of_them_are_kept_to),
         cmocka_unit_test(a_limit_stops_the_read),
         cmocka_unit_test(a_missing_table_or_family_fails_with_the_services_words),
+        cmocka_unit_test(a_row_that_is_too_large_can_be_passed_over),
         cmocka_unit_test(a_value_that_cannot_be_read_fails_behind_the_rows_before_it),
         cmocka_unit_test(a_key_is_checked_where_trailing_bytes_are_rejected),
         cmocka_unit_test(a_restart_after_any_frame_repeats_and_loses_nothing),
