@@ -3,7 +3,8 @@
  * Streams: ReadRows and ReadChangeStream. Both are pulled by the connection: while it has room a
  * page of the store is written message by message; when it has none, the page waits, the store
  * fills one page ahead and stops. So a slow reader holds two pages, and nothing on the loop waits
- * for it.
+ * for it. How many streams are open at a time has a limit, and the more there are, the smaller are
+ * the pages of those that come; but a page has a row at least, however large that is.
  */
 /* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
@@ -22,6 +23,47 @@
 #define PAGE_BYTES ((size_t)256 << 10)
 #define NS_PER_US INT64_C(1000)
 
+/* Of all pages, as long as they have that size at least; beyond, each is as small as this. */
+#define PAGES_BYTES ((size_t)256 << 20)
+#define PAGE_BYTES_MIN ((size_t)32 << 10)
+#define PAGES_OF_READ 2u
+
+/* How many are open. */
+
+size_t msi_read_page_bytes(uint32_t open)
+{
+    size_t share = PAGES_BYTES / PAGES_OF_READ / open;
+    return share > PAGE_BYTES ? PAGE_BYTES : share < PAGE_BYTES_MIN ? PAGE_BYTES_MIN : share;
+}
+
+/* Counts a read as open and says how large its pages may be; 0: it was refused, the call is over.
+ */
+static size_t enter_read(msi_call *call)
+{
+    ms_bt_server *server = call->server;
+    ms_mutex_lock(&server->mutex);
+    bool has_room = server->reads_open < server->reads_max;
+    server->reads_open += has_room ? 1 : 0;
+    uint32_t open = server->reads_open;
+    ms_mutex_unlock(&server->mutex);
+    if (!has_room) {
+        ms_bt_status bt = {0};
+        ms_bt_status_set(&bt, MS_BT_RESOURCE_EXHAUSTED,
+                         "%u streams of rows and changes are open; limit %u", open,
+                         server->reads_max);
+        msi_call_finish(call, &bt);
+        return 0;
+    }
+    return msi_read_page_bytes(open);
+}
+
+static void leave_read(ms_bt_server *server)
+{
+    ms_mutex_lock(&server->mutex);
+    server->reads_open--;
+    ms_mutex_unlock(&server->mutex);
+}
+
 /* ReadRows. */
 
 typedef struct rows_call {
@@ -32,6 +74,7 @@ typedef struct rows_call {
     ms_bt_status outcome; /* once the read is being closed */
     ms_buf last_key;      /* that the client was told */
     int64_t began_ns;
+    bool is_counted; /* as open */
     bool wants_stats;
     bool is_reversed;
     bool is_closing;
@@ -192,7 +235,7 @@ static void read_rows(msi_call *call, ms_str message)
     rows_call *handler = (rows_call *)(void *)call;
     ms_buf_init(&handler->last_key, MS_BT_LIMIT_ROW_KEY_BYTES);
     handler->began_ns = ms_env_mono_ns();
-    ms_bt_read_options options = {.page_rows_max = PAGE_ROWS, .page_bytes_max = PAGE_BYTES};
+    ms_bt_read_options options = {.page_rows_max = PAGE_ROWS};
     if (message.bytes > MS_BT_LIMIT_READ_BYTES) {
         ms_bt_status bt = {0};
         ms_bt_status_set(&bt, MS_BT_INVALID_ARGUMENT, "Request exceeds maximum size of %u bytes",
@@ -224,6 +267,11 @@ static void read_rows(msi_call *call, ms_str message)
     options.wants_stats = handler->wants_stats;
     options.wants_progress = (call->features & MS_WIRE_FEATURE_LAST_SCANNED) != 0;
     ms_wire_rows_writer_init(&handler->writer, NULL);
+    options.page_bytes_max = enter_read(call);
+    if (options.page_bytes_max == 0) {
+        return;
+    }
+    handler->is_counted = true;
     handler->read = ms_bt_client_read_rows(call->server->client, &options, msi_call_mailbox(call),
                                            wake_rows, handler);
     pump_rows(call);
@@ -231,8 +279,12 @@ static void read_rows(msi_call *call, ms_str message)
 
 static void release_rows(msi_call *call)
 {
+    rows_call *handler = (rows_call *)(void *)call;
     if (call->has_request) {
-        ms_buf_release(&((rows_call *)(void *)call)->last_key);
+        ms_buf_release(&handler->last_key);
+    }
+    if (handler->is_counted) {
+        leave_read(call->server);
     }
 }
 
@@ -245,6 +297,7 @@ typedef struct changes_call {
     uint32_t next;                 /* of its changes */
     ms_bt_range partition;
     ms_wire_change_writer writer;
+    bool is_counted; /* as open */
     bool is_writing; /* a change that is not written to its end */
     bool is_closing;
     ms_bt_status outcome;
@@ -393,7 +446,7 @@ static void read_change_stream(msi_call *call, ms_str message)
 {
     changes_call *handler = (changes_call *)(void *)call;
     ms_arena_init(&handler->scratch, 0);
-    ms_bt_change_options options = {.page_bytes_max = PAGE_BYTES};
+    ms_bt_change_options options = {0};
     ms_bt_status bt = {0};
     ms_pb_read_change_stream_request *in =
         msi_call_request(call, read_change_stream_request, message);
@@ -409,6 +462,11 @@ static void read_change_stream(msi_call *call, ms_str message)
     options.end_micros = read_end(in);
     options.heartbeat_ms = ms_wire_duration_micros(in->heartbeat_duration) / 1000;
     handler->partition = options.partition;
+    options.page_bytes_max = enter_read(call);
+    if (options.page_bytes_max == 0) {
+        return;
+    }
+    handler->is_counted = true;
     ms_grpc_server_call_set_endless(call->grpc); /* clients go on elsewhere, with their tokens */
     ms_wire_change_writer_init(&handler->writer, NULL);
     handler->read = ms_bt_client_read_changes(call->server->client, &options,
@@ -418,8 +476,12 @@ static void read_change_stream(msi_call *call, ms_str message)
 
 static void release_changes(msi_call *call)
 {
+    changes_call *handler = (changes_call *)(void *)call;
     if (call->has_request) {
-        ms_arena_release(&((changes_call *)(void *)call)->scratch);
+        ms_arena_release(&handler->scratch);
+    }
+    if (handler->is_counted) {
+        leave_read(call->server);
     }
 }
 

@@ -46,6 +46,9 @@ typedef struct ms_bt_server_options {
     struct ms_tls *tls;            /* NULL: plaintext, for loopback only */
     const struct ms_secret *token; /* what "authorization: Bearer" must carry; NULL: none */
     size_t message_bytes_max;      /* of a request; 0: the default of net/ */
+    /* Streams of rows and of changes open at a time, of all clients; those beyond are
+     * RESOURCE_EXHAUSTED. Each may hold two pages for a client that does not read. 0: 2048. */
+    uint32_t reads_max;
 } ms_bt_server_options;
 
 /*

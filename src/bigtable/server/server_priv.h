@@ -94,6 +94,8 @@ struct ms_bt_server {
     ms_mutex mutex; /* guards all below */
     uint64_t operation_number;
     msi_operation operations[MSI_OPERATIONS_MAX];
+    uint32_t reads_open; /* ReadRows and ReadChangeStream */
+    uint32_t reads_max;
 };
 
 /* server.c */
@@ -127,6 +129,9 @@ void *msi_call_unpack(msi_call *call, const ProtobufCMessageDescriptor *class, m
  * that the request may carry instead, which are not built. */
 bool msi_call_table_name(msi_call *call, const char *name, const char *view,
                          ms_bt_table_name *name_out);
+
+/* read.c: how large the pages of a read may be that is the n-th one open at a time. */
+size_t msi_read_page_bytes(uint32_t open);
 
 /* operation.c: answers with an operation that is done, and keeps it for those who ask. */
 void msi_call_reply_operation(msi_call *call, ms_str resource, const ProtobufCMessage *metadata,

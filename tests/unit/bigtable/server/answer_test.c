@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers that only the server makes, so that no test of the store sees them: where clusters are,
- * what operations did, consistency tokens, the time of a read, pages of app profiles.
+ * what operations did, consistency tokens, the time of a read, pages of app profiles, and how many
+ * streams are open.
  */
 #include "bigtable/server/server_testing.h"
 
+#include "bigtable/server/server_priv.h"
 #include "bigtable/wire/resource.h"
+
+#define TABLETS "millstream.bigtable.v1.Tablets/"
 
 /* Of the oneof, whose names are too long to read. */
 #define CLOSE_STREAM GOOGLE__BIGTABLE__V2__READ_CHANGE_STREAM_RESPONSE__STREAM_RECORD_CLOSE_STREAM
@@ -157,6 +161,62 @@ static void a_change_stream_whose_end_is_long_over_ends_at_once(void **state)
     }
 }
 
+/* Begins to follow the changes of the first tablet from now on, on the channel of the caller. */
+static void follow(caller *stream, const caller *c)
+{
+    char text[160];
+    long long now = (long long)ms_env_wall_us();
+    caller_init(stream, c->f, c->channel);
+    snprintf(text, sizeof(text), T "3{1{1'' 3'm'}} 4{1#%lld 2#%lld}", now / 1000000,
+             now % 1000000 * 1000);
+    request_make(text, &stream->request);
+    caller_begin(stream, DATA "ReadChangeStream");
+}
+
+static void streams_beyond_the_limit_are_refused_until_others_end(void **state)
+{
+    enum { STREAMS = 2 };
+    const char *refusal = "2 streams of rows and changes are open; limit 2";
+    answer *a = *state;
+    caller *c = a->c;
+    caller streams[STREAMS];
+    c->f->reads_max = STREAMS;
+    reopen(c);
+    for (int i = 0; i < STREAMS; i++) {
+        follow(&streams[i], c);
+    }
+    caller_call(c, DATA "ReadRows", T);
+    assert_int_equal(c->code, MS_GRPC_RESOURCE_EXHAUSTED);
+    assert_string_equal(c->message, refusal);
+    caller_call(c, DATA "ReadChangeStream", T "3{1{1'' 3'm'}} 4{1#1}");
+    assert_int_equal(c->code, MS_GRPC_RESOURCE_EXHAUSTED);
+    assert_string_equal(c->message, refusal);
+    make(c, TABLETS "SplitTablet", T "2'c'");
+    for (int i = 0; i < STREAMS; i++) {
+        caller_wait(&streams[i]);
+        assert_int_equal(streams[i].code, MS_GRPC_OK);
+        caller_release(&streams[i]);
+    }
+    for (int i = 0; i <= STREAMS; i++) {
+        make(c, DATA "ReadRows", T);
+    }
+}
+
+static void the_more_streams_are_open_the_smaller_are_their_pages(void **state)
+{
+    (void)state;
+    size_t all = 0;
+    size_t before = SIZE_MAX;
+    for (uint32_t open = 1; open <= 2048; open++) {
+        size_t bytes = msi_read_page_bytes(open);
+        assert_true(bytes <= before && bytes >= (32u << 10));
+        before = bytes;
+        all += 2 * bytes;
+    }
+    assert_int_equal(msi_read_page_bytes(1), 256u << 10);
+    assert_true(all < (size_t)768 << 20);
+}
+
 #define TEST_ANSWER(name) cmocka_unit_test_setup_teardown(name, setup_answer, teardown_answer)
 
 int main(void)
@@ -168,6 +228,8 @@ int main(void)
         TEST_ANSWER(statistics_tell_how_long_a_read_took),
         TEST_ANSWER(profiles_are_listed_page_by_page),
         TEST_ANSWER(a_change_stream_whose_end_is_long_over_ends_at_once),
+        TEST_ANSWER(streams_beyond_the_limit_are_refused_until_others_end),
+        cmocka_unit_test(the_more_streams_are_open_the_smaller_are_their_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
