@@ -340,6 +340,47 @@ static void connections_that_linger_are_counted_and_make_room(void **state)
     rig_close(&it);
 }
 
+/* A client that breaks the rules while it does not read: the server's last word cannot go out. Such
+ * connections are counted, and make room, too. */
+static void connections_that_fail_unread_are_counted_and_make_room(void **state)
+{
+    (void)state;
+    static raw_peer peers[9];
+    int small = 4096;
+    rig it;
+    rig_open(&it, &(rig_options){.server.connections_max = 3,
+                                 .server.connections_per_peer = 9,
+                                 .without_channel = true,
+                                 .with_clock = true});
+    for (int i = 0; i < 9; i++) {
+        raw_peer *peer = &peers[i];
+        raw_connect(peer, ms_grpc_server_port(it.server));
+        setsockopt(peer->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+        raw_write(peer, RAW_PREFACE, 24);
+        raw_frame(peer, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
+        raw_frame(peer, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
+        raw_headers(peer, RAW_END_BOTH, 1,
+                    RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+        rig_wait_started(&it, i + 1);
+        for (int j = 0; j < 20; j++) {
+            rig_settle(&it); /* a turn sends a megabyte: all that the sockets hold */
+        }
+        for (int j = 0; j < 1002; j++) {
+            raw_frame(peer, NGHTTP2_PRIORITY, 0, 1, "\0\0\0\0\x0f", 5);
+        }
+        rig_settle(&it);
+        assert_true(ms_grpc_server_get_stats(it.server).connections <= 3);
+    }
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 0);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 6);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).broken,
+                     0); /* which is counted at the end */
+    for (int i = 0; i < 9; i++) {
+        raw_close(&peers[i]);
+    }
+    rig_close(&it);
+}
+
 /* When the process has no descriptors left, the connection waits until there are some. */
 static void a_server_without_descriptors_recovers(void **state)
 {
@@ -672,6 +713,7 @@ int main(void)
         cmocka_unit_test(one_address_does_not_get_all_connections),
         cmocka_unit_test(a_client_that_does_not_speak_http2_is_told),
         cmocka_unit_test(connections_that_linger_are_counted_and_make_room),
+        cmocka_unit_test(connections_that_fail_unread_are_counted_and_make_room),
         cmocka_unit_test(a_server_without_descriptors_recovers),
         cmocka_unit_test(calls_without_the_token_are_refused),
         cmocka_unit_test(a_server_waits_for_its_calls),
