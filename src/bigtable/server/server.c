@@ -381,11 +381,6 @@ uint64_t ms_bt_server_call_count(const ms_bt_server *server)
     return ms_grpc_server_get_stats(server->grpc).started;
 }
 
-void ms_bt_server_drain(ms_bt_server *server)
-{
-    ms_grpc_server_drain(server->grpc);
-}
-
 void ms_bt_server_destroy(ms_bt_server *server, int64_t grace_ns)
 {
     if (server == NULL) {

@@ -18,8 +18,8 @@
  * translated back. Loopback is served without credentials; every other address needs TLS and a
  * token, or creation fails.
  *
- * Ownership: the server is its creator's; loops, store, tls and token outlive it. Thread: create,
- * drain and destroy any but the loops'.
+ * Ownership: the server is its creator's; loops, store, tls and token outlive it. Thread: create
+ * and destroy any but the loops'.
  */
 #ifndef MS_BIGTABLE_SERVER_SERVER_H
 #define MS_BIGTABLE_SERVER_SERVER_H
@@ -66,9 +66,6 @@ uint16_t ms_bt_server_port(const ms_bt_server *server);
 
 /* The calls that have begun. */
 uint64_t ms_bt_server_call_count(const ms_bt_server *server);
-
-/* Refuses new calls and lets those that run go on. */
-void ms_bt_server_drain(ms_bt_server *server);
 
 /* Drains, waits up to grace_ns, cancels what is left. Takes NULL. */
 void ms_bt_server_destroy(ms_bt_server *server, int64_t grace_ns);
