@@ -201,8 +201,8 @@ bool ms_grpc_server_call_is_writable(const ms_grpc_server_call *call);
  */
 void ms_grpc_server_call_finish(ms_grpc_server_call *call, const ms_grpc_result *result);
 
-/* The call does not end by itself: a server that drains does not wait for it, but ends it with
- * UNAVAILABLE. */
+/* The call does not end by itself: a server that drains, now or later, does not wait for it, but
+ * ends it with UNAVAILABLE, in a later turn. */
 void ms_grpc_server_call_set_endless(ms_grpc_server_call *call);
 
 /* Between pause and resume no on_message and no on_half_close comes, and the client gets no window.

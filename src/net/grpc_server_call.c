@@ -229,15 +229,19 @@ static void end_started(ms_grpc_server_call *call, ms_grpc_code code, const char
     cancel(call);
 }
 
+static void end_if_endless(ms_grpc_server_call *call)
+{
+    if (call->is_started && call->is_endless) {
+        end_started(call, MS_GRPC_UNAVAILABLE, "the server is shutting down");
+    }
+}
+
 void msi_server_end_endless(msi_h2 *h2)
 {
     msi_stream *next = NULL;
     for (msi_stream *stream = h2->streams.next; stream != &h2->streams; stream = next) {
-        ms_grpc_server_call *call = of_stream(stream);
         next = stream->next;
-        if (call->is_started && call->is_endless) {
-            end_started(call, MS_GRPC_UNAVAILABLE, "the server is shutting down");
-        }
+        end_if_endless(of_stream(stream));
     }
 }
 
@@ -404,9 +408,10 @@ static void on_writable(msi_stream *stream)
     }
 }
 
+/* A call of a server that drains has turned out to be endless. */
 static void on_task(msi_stream *stream)
 {
-    (void)stream;
+    end_if_endless(of_stream(stream));
 }
 
 static void on_closed(msi_stream *stream, uint32_t h2_error)
@@ -507,6 +512,9 @@ void ms_grpc_server_call_finish(ms_grpc_server_call *call, const ms_grpc_result 
 void ms_grpc_server_call_set_endless(ms_grpc_server_call *call)
 {
     call->is_endless = true;
+    if (call->shard->is_draining) {
+        msi_stream_soon(&call->stream); /* the drain has ended the others already */
+    }
 }
 
 void ms_grpc_server_call_pause(ms_grpc_server_call *call)

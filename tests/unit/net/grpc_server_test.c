@@ -495,6 +495,33 @@ static void a_server_does_not_wait_for_endless_calls(void **state)
     rig_close(&it);
 }
 
+/* A drain is told in two steps, so that calls that are on their way are still served; those of them
+ * that do not end are ended like the ones before. */
+static void an_endless_call_that_begins_in_a_drain_is_ended(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    rig it;
+    rig_open(&it, &(rig_options){.without_channel = true, .with_clock = true});
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    raw_start(&peer);
+    assert_true(raw_is_alive(&peer));
+    ms_grpc_server_drain(it.server);
+    assert_int_equal(raw_read_until(&peer, RAW_GOAWAY), RAW_GOAWAY);
+    assert_int_equal(peer.goaway_last, INT32_MAX);
+    raw_headers(&peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Hold"));
+    raw_headers(&peer, RAW_END_BOTH, 3, RAW_REQUEST("/t/Hold") "endless=1;");
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+    assert_int_equal(peer.stream, 3);
+    assert_true(raw_has(&peer, "grpc-status=14;grpc-message=the server is shutting down;"));
+    assert_int_equal(it.canceled, 1);
+    rig_release(&it);
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+    assert_int_equal(peer.stream, 1);
+    raw_close(&peer);
+    rig_close(&it);
+}
+
 static void a_server_waits_for_its_calls(void **state)
 {
     (void)state;
@@ -717,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_server_without_descriptors_recovers),
         cmocka_unit_test(calls_without_the_token_are_refused),
         cmocka_unit_test(a_server_waits_for_its_calls),
+        cmocka_unit_test(an_endless_call_that_begins_in_a_drain_is_ended),
         cmocka_unit_test(a_server_does_not_wait_for_endless_calls),
         cmocka_unit_test(a_server_does_not_wait_for_connections_that_linger),
         cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),
