@@ -130,6 +130,7 @@ typedef struct ms_bigtable_serve_options {
     const char *tls_cert; /* PEM files; both or none */
     const char *tls_key;
     const char *token_file; /* its one word is what clients must send; NULL: none */
+    int64_t gc_interval_ms; /* between collections of garbage; 0: an hour; below: on demand only */
 } ms_bigtable_serve_options;
 
 /*

@@ -5,12 +5,14 @@
 /* tidy: no-unit-test: tests/cli drives the program through its command line */
 #include "cli/cli.h"
 
+#include "base/num.h"
 #include "millstream/bigtable.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define DRAIN_MS 10000   /* calls under way get this long to end */
+#define DRAIN_MS 10000                          /* calls under way get this long to end */
+#define GC_INTERVAL_MS_MAX INT64_C(31536000000) /* a year */
 #define DESCRIPTORS 8192 /* 4096 of the store, 1024 of connections, and some */
 
 static const msi_flag flags[] = {
@@ -19,6 +21,8 @@ static const msi_flag flags[] = {
     {"--tls-cert", "FILE", "certificate chain in PEM; needed beyond loopback", false},
     {"--tls-key", "FILE", "its private key", false},
     {"--token-file", "FILE", "what clients must send; needed beyond loopback", false},
+    {"--gc-interval", "DURATION",
+     "how often garbage is collected (default 1h; 0s: only when it is asked for)", false},
     {"--quiet", NULL, "no notes on standard error", false},
 };
 
@@ -59,6 +63,19 @@ static int serve(msi_common *common, const ms_bigtable_serve_options *options)
     return status;
 }
 
+/* 0s is none to the user; in the options 0 is the default. */
+static bool read_interval(const char *text, int64_t *ms_out)
+{
+    ms_status st = {0};
+    int64_t ms = 0;
+    if (ms_num_parse_duration_ms(ms_str_cstr(text), &ms, &st) != MS_OK || ms < 0 ||
+        ms > GC_INTERVAL_MS_MAX) {
+        return false;
+    }
+    *ms_out = ms == 0 ? -1 : ms;
+    return true;
+}
+
 static int run(const msi_command *command, int argc, char **argv)
 {
     msi_common common = {0};
@@ -72,6 +89,13 @@ static int run(const msi_command *command, int argc, char **argv)
         options.tls_cert = msi_args_is(&args, "--tls-cert") ? args.value : options.tls_cert;
         options.tls_key = msi_args_is(&args, "--tls-key") ? args.value : options.tls_key;
         options.token_file = msi_args_is(&args, "--token-file") ? args.value : options.token_file;
+        if (msi_args_is(&args, "--gc-interval") &&
+            !read_interval(args.value, &options.gc_interval_ms)) {
+            return msi_usage_error(command,
+                                   "\"%s\" is no interval; write a duration such as 10m, or 0s "
+                                   "for none",
+                                   args.value);
+        }
         common.data_dir = msi_args_is(&args, "--data-dir") ? args.value : common.data_dir;
         common.quiet |= msi_args_is(&args, "--quiet");
     }

@@ -167,7 +167,7 @@ static ms_bt_sync_mode sync_mode(const msi_bigtable *bigtable)
     return mode == 0 ? MS_BT_SYNC_GROUP : mode == 1 ? MS_BT_SYNC_CHECKPOINT : MS_BT_SYNC_OS;
 }
 
-ms_rc msi_bigtable_open_store(msi_bigtable *bigtable, bool for_write, ms_bt_sync_mode mode,
+ms_rc msi_bigtable_open_store(msi_bigtable *bigtable, bool for_write, ms_bt_store_options options,
                               ms_bt_store **store_out, ms_status *st)
 {
     ms_engine *engine = bigtable->engine;
@@ -176,8 +176,9 @@ ms_rc msi_bigtable_open_store(msi_bigtable *bigtable, bool for_write, ms_bt_sync
     MS_TRY(for_write ? MS_OK : check_store_is_there(path, st));
     MS_TRY(msi_engine_lock_data(engine, st));
     MS_TRY(msi_engine_start(engine, st));
-    ms_bt_store_options options = {
-        .path = path, .pool = engine->iopool, .create = true, .sync_mode = mode};
+    options.path = path;
+    options.pool = engine->iopool;
+    options.create = true;
     return ms_bt_store_open(&options, store_out, st);
 }
 
@@ -208,8 +209,8 @@ static ms_rc open_embedded(msi_bigtable *bigtable, bool for_write, msi_backend *
                            ms_status *st)
 {
     ms_engine *engine = bigtable->engine;
-    ms_rc rc =
-        msi_bigtable_open_store(bigtable, for_write, sync_mode(bigtable), &backend->store, st);
+    ms_bt_store_options options = {.sync_mode = sync_mode(bigtable)};
+    ms_rc rc = msi_bigtable_open_store(bigtable, for_write, options, &backend->store, st);
     if (rc == MS_DATA_DIR_IN_USE) {
         return open_at_holder(bigtable, backend, st);
     }

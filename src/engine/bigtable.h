@@ -43,8 +43,9 @@ typedef struct msi_backend {
     struct ms_credentials *credentials;
 } msi_backend;
 
-/* Opens the embedded store and locks the data directory, for whoever asks. */
-ms_rc msi_bigtable_open_store(msi_bigtable *bigtable, bool for_write, ms_bt_sync_mode mode,
+/* Opens the embedded store and locks the data directory, for whoever asks. Of the options path,
+ * pool and create are filled in here. */
+ms_rc msi_bigtable_open_store(msi_bigtable *bigtable, bool for_write, ms_bt_store_options options,
                               ms_bt_store **store_out, ms_status *st) MS_MUST_USE;
 
 /* remote.c: fills backend->client and what it needs. Nothing is sent yet. */

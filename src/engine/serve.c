@@ -104,8 +104,9 @@ static ms_rc open_server(ms_bigtable_server *server, const ms_bigtable_serve_opt
         listen, server->tls != NULL && !ms_secret_is_empty(&server->token), st));
     /* First of all, so that a port that is taken leaves no store behind. */
     MS_TRY(ms_grpc_listen(listen, &server->listener, st));
-    MS_TRY(msi_bigtable_open_store(&server->engine->bigtable, true, MS_BT_SYNC_GROUP,
-                                   &server->store, st));
+    ms_bt_store_options store = {.sync_mode = MS_BT_SYNC_GROUP,
+                                 .gc_period_ms = options->gc_interval_ms};
+    MS_TRY(msi_bigtable_open_store(&server->engine->bigtable, true, store, &server->store, st));
     MS_TRY(start_loops(server, st));
     ms_grpc_listener *listener = server->listener;
     server->listener = NULL;

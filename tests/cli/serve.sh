@@ -337,6 +337,31 @@ case_serve_usage() {
     ms serve --port 1
     usage_error 'there is no option "--port"'
 }
+case_serve_collects_garbage_by_its_interval() {
+    local write
+    write="$(rows_of t)\nINSERT INTO t VALUES ('a', ROW(1));\nINSERT INTO t VALUES ('a', ROW(2));"
+    one_version() {
+        bt show p/i/t
+        [ "$(grep -c 'cf:n @' out)" = 1 ]
+    }
+    serve --data-dir served --gc-interval 100ms
+    way=(--bigtable "$address")
+    bt create-table p/i/t --family cf:max-versions=1
+    sql "$write"
+    until_true one_version
+    end_server TERM 0
+    # Without one: only when it is asked for.
+    serve --data-dir served --gc-interval 0s
+    way=(--bigtable "$address")
+    sql "$write"
+    bt gc p/i/t
+    out_is '2 cells collected\n'
+    end_server TERM 0
+    for interval in soon -1s 36500000d; do
+        ms serve --gc-interval "$interval"
+        usage_error "\"$interval\" is no interval; write a duration such as 10m, or 0s for none"
+    done
+}
 case_serve_refuses_what_it_cannot_use() {
     : >empty
     echo token >token
