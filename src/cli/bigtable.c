@@ -35,7 +35,7 @@ enum {
 static const msi_flag flags[] = {
     [FLAG_FAMILY] = {"--family", "NAME[:TYPE][:max-versions=N][:max-age=D]",
                      "a column family; TYPE raw, int64-sum, int64-min, int64-max or int64-hll; "
-                     "repeatable",
+                     "cells beyond either limit go; repeatable",
                      false},
     [FLAG_SPLIT] = {"--split", "KEY", "a tablet begins at this key; repeatable", false},
     [FLAG_CHANGE_STREAM] = {"--change-stream", "RETENTION",
