@@ -213,8 +213,9 @@ static void watch(msi_conn *conn, int events)
     }
 }
 
-/* Writes what it can; true when the output is empty. On an error the connection is lost. */
-static bool write_out(msi_conn *conn)
+/* Writes what it can: 0 when the output is empty, EAGAIN when the socket takes no more for now, or
+ * what is wrong with it. */
+static int write_bytes(msi_conn *conn)
 {
     if (conn->out.bytes > conn->out_peak) {
         conn->out_peak = conn->out.bytes;
@@ -230,16 +231,28 @@ static bool write_out(msi_conn *conn)
                 conn->blocked_ns = ms_loop_now_ns(conn->loop);
             }
             watch(conn, conn->is_ending ? UV_WRITABLE : UV_READABLE | UV_WRITABLE);
-            return false;
+            return EAGAIN;
         } else if (errno != EINTR) {
-            lose_errno(conn, errno, "the connection was lost while sending");
-            return false;
+            return errno;
         }
     }
     conn->out.bytes = 0;
     conn->out_at = 0;
     conn->blocked_ns = 0;
-    return true;
+    return 0;
+}
+
+static void lose_broken(msi_conn *conn);
+
+/* Writes what it can; true when the output is empty. On an error the connection is lost. */
+static bool write_out(msi_conn *conn)
+{
+    int error = write_bytes(conn);
+    if (error != 0 && error != EAGAIN) {
+        conn->send_error = error;
+        lose_broken(conn);
+    }
+    return error == 0;
 }
 
 /* Gets more output. False: there is none, or TLS failed and the connection is lost. */
@@ -290,7 +303,7 @@ static void say_farewell(msi_conn *conn)
     if (conn->tls != NULL) {
         msi_tls_stream_end(conn->tls);
         take_sealed(conn);
-        (void)write_out(conn);
+        (void)write_bytes(conn);
     }
 }
 
@@ -321,7 +334,7 @@ static void flush_conn(msi_loop_task *task)
     if (conn->is_ending) {
         ms_status ended = {0};
         say_farewell(conn);
-        conn->is_linger_due = !conn->is_over;
+        conn->is_linger_due = true;
         lose(conn, &ended);
     } else {
         rest(conn);
@@ -383,7 +396,7 @@ static void receive(msi_conn *conn, ms_str bytes)
         if (msi_tls_stream_handshake(conn->tls, &is_done, &why) != MS_OK) {
             conn->obstacle = msi_tls_stream_obstacle(conn->tls);
             take_sealed(conn); /* the alert, so that the peer knows why */
-            conn->is_linger_due = write_out(conn);
+            conn->is_linger_due = write_bytes(conn) == 0;
             lose(conn, &why);
             return;
         }
@@ -395,7 +408,8 @@ static void receive(msi_conn *conn, ms_str bytes)
     open_bytes(conn);
 }
 
-static void read_conn(msi_conn *conn)
+/* True: there may be more, for the next turn. */
+static bool read_conn(msi_conn *conn)
 {
     for (int i = 0; i < READS_PER_TURN && !conn->is_over && !conn->is_ending; i++) {
         char *buffer = msi_loop_buffer(conn->loop);
@@ -403,26 +417,35 @@ static void read_conn(msi_conn *conn)
         if (count > 0) {
             receive(conn, (ms_str){buffer, (size_t)count});
             if (count < MSI_LOOP_BUFFER_BYTES) {
-                return; /* there is no more; should there be, the poll says so */
+                return false; /* there is no more; should there be, the poll says so */
             }
+        } else if (count == 0 && conn->send_error != 0) {
+            return false; /* which says more */
         } else if (count == 0) {
             ms_status why = {0};
             ms_status_set(&why, MS_IO_ERROR, ms_span_none, "the peer closed the connection");
             lose(conn, &why);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            return;
+            return false;
         } else if (errno != EINTR) {
             lose_errno(conn, errno, "the connection was lost");
         }
     }
+    return !conn->is_over && !conn->is_ending;
 }
 
-/* The poll says that the socket failed. What came before may still be read, and often says why. */
+/* The socket has failed, and the peer is gone. What came before may still be read, and often says
+ * why; it is no more than the system holds. */
 static void lose_broken(msi_conn *conn)
 {
     int error = 0;
     socklen_t bytes = sizeof(error);
-    read_conn(conn);
+    while (read_conn(conn)) {
+    }
+    if (conn->send_error != 0) {
+        lose_errno(conn, conn->send_error, "the connection was lost while sending");
+        return;
+    }
     getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
     lose_errno(conn, error != 0 ? error : ECONNRESET, "the connection was lost");
 }
@@ -468,7 +491,7 @@ static void poll_event(uv_poll_t *poll, int status, int events)
         msi_conn_flush(conn);
     }
     if ((events & UV_READABLE) != 0) {
-        read_conn(conn);
+        (void)read_conn(conn);
     }
 }
 

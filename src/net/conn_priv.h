@@ -68,6 +68,7 @@ struct msi_conn {
     int64_t heard_ns;         /* when bytes came last, or it was opened */
     int64_t blocked_ns;       /* since when the socket has taken nothing; 0: it takes all */
     ms_tls_obstacle obstacle; /* why it was lost */
+    int send_error;           /* why nothing can be sent any more; 0: it can */
     bool may_linger;
     bool is_linger_due; /* the last word was written */
     bool is_lingering;  /* closed, but for the socket */

@@ -232,6 +232,37 @@ static void a_peer_that_goes_is_lost_once(void **state)
     ms_loop_destroy(own.loop);
 }
 
+/* Within one turn: the peer speaks and goes, and before that is seen, something is to be sent. */
+static void go_and_send(void *arg)
+{
+    end *own = arg;
+    char bytes[1000];
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (char)(i % 251);
+    }
+    assert_int_equal(send(own->other, bytes, sizeof(bytes), 0), sizeof(bytes));
+    close(own->other);
+    own->to_send = 10;
+    msi_conn_flush(&own->conn);
+}
+
+static void what_a_peer_said_before_it_went_is_read(void **state)
+{
+    (void)state;
+    end own;
+    open_end(&own, 0);
+    while (own.opened == 0) {
+        ms_loop_call(own.loop, do_nothing, NULL);
+    }
+    ms_loop_call(own.loop, go_and_send, &own);
+    wait_closed(&own);
+    assert_int_equal(own.received, 1000);
+    assert_int_equal(own.lost, 1);
+    assert_int_equal(own.why.code, MS_IO_ERROR);
+    assert_string_equal(own.why.message, "the connection was lost while sending");
+    ms_loop_destroy(own.loop);
+}
+
 static void a_connection_may_be_closed_before_it_opens(void **state)
 {
     (void)state;
@@ -458,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_does_not_read_stops_the_pulling),
         cmocka_unit_test(input_arrives_in_order),
         cmocka_unit_test(a_peer_that_goes_is_lost_once),
+        cmocka_unit_test(what_a_peer_said_before_it_went_is_read),
         cmocka_unit_test(a_connection_may_be_closed_before_it_opens),
         cmocka_unit_test(an_end_comes_after_everything_was_sent),
         cmocka_unit_test(a_peer_that_still_sends_reads_everything_and_the_end),
