@@ -69,7 +69,9 @@ static void finish(ms_grpc_call *call, const ms_grpc_result *result)
     call->events->on_done(call, result, call->arg);
     call->channel->callbacks--;
     msi_stream *stream = &call->stream;
-    if (stream->h2 == NULL) {
+    if (stream->h2 == NULL && stream->is_reading_held) {
+        msi_stream_soon(stream); /* it ends while it reads: it goes when that is over */
+    } else if (stream->h2 == NULL) {
         msi_channel_recycle(call->channel, call);
     } else if (!stream->is_in_ended || !stream->is_end_given) {
         msi_h2_reset_stream(stream, NGHTTP2_CANCEL);
@@ -98,7 +100,9 @@ static void end_soon(ms_grpc_call *call, ms_grpc_code code, const char *text)
 static void on_task(msi_stream *stream)
 {
     ms_grpc_call *call = of_stream(stream);
-    if (call->end_code != MS_GRPC_OK && !call->is_done) {
+    if (call->is_done && stream->h2 == NULL) {
+        msi_channel_recycle(call->channel, call);
+    } else if (call->end_code != MS_GRPC_OK && !call->is_done) {
         msi_call_end(call, call->end_code, call->end_text);
     }
 }

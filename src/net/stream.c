@@ -350,7 +350,9 @@ static void run_task(msi_loop_task *task)
     }
     if (stream->is_resumed) {
         stream->is_resumed = false;
+        stream->is_reading_held = true;
         read_held(stream);
+        stream->is_reading_held = false;
     }
     if (stream->is_task_due) {
         stream->is_task_due = false;

@@ -13,7 +13,7 @@
  * and what waits to be sent is counted at budgets that streams share.
  *
  * Ownership: the embedder's; it may go, or be reset for another call, when the stream is detached
- * (after on_closed). Thread: loop.
+ * (after on_closed) and is not reading what it holds. Thread: loop.
  */
 #ifndef MS_NET_STREAM_PRIV_H
 #define MS_NET_STREAM_PRIV_H
@@ -68,10 +68,11 @@ struct msi_stream {
     bool has_only;
     bool takes_one;
     bool is_paused;
-    bool is_resumed;    /* held bytes are to be read in the task */
-    bool is_in_ended;   /* END_STREAM came */
-    bool is_in_done;    /* on_end was called, or never will be */
-    bool is_discarding; /* what comes is dropped */
+    bool is_resumed;      /* held bytes are to be read in the task */
+    bool is_reading_held; /* they are: the stream may not be reset now, but in on_task */
+    bool is_in_ended;     /* END_STREAM came */
+    bool is_in_done;      /* on_end was called, or never will be */
+    bool is_discarding;   /* what comes is dropped */
 
     msi_queue queue;
     size_t mark_bytes;

@@ -427,6 +427,64 @@ static void a_paused_call_gets_its_end_behind_its_messages(void **state)
     script_close(&own);
 }
 
+/* Everything is here, and the stream is gone, when the mistake is found. The call's memory is used
+ * again for the next call, which knows nothing of it. */
+static void a_paused_call_that_breaks_at_its_end_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    script own;
+    script_open(&own, (rig_options){0});
+    for (int i = 0; i < 2; i++) {
+        probe call = {.path = "/s/M", .request = "x", .pause_after_message = i == 0};
+        if (i == 0) {
+            script_start(&own, &call);
+        } else {
+            probe_start(&own.it, &call);
+            assert_int_equal(raw_read_until(own.peer, RAW_HEADERS), RAW_HEADERS);
+        }
+        int32_t id = own.peer->stream;
+        raw_headers(own.peer, RAW_END_HEADERS, id, ANSWER);
+        raw_message(own.peer, id, 0, "one");
+        if (i == 0) {
+            raw_frame(own.peer, NGHTTP2_DATA, 0, id, "\x07 no message begins so", 22);
+        }
+        raw_headers(own.peer, RAW_END_BOTH, id, "grpc-status=0;");
+        probe_wait_messages(&call, 1);
+        assert_true(raw_is_alive(own.peer)); /* the client has read all of it */
+        probe_resume(&call);
+        probe_wait(&call);
+        assert_int_equal(call.code, i == 0 ? MS_GRPC_INTERNAL : MS_GRPC_OK);
+        assert_int_equal(call.message_count, 1);
+    }
+    script_close(&own);
+}
+
+/* More of them than objects are kept for the next calls: some are freed where they end. */
+static void a_crowd_of_paused_calls_ends_well(void **state)
+{
+    (void)state;
+    static probe calls[300];
+    rig it;
+    rig_open(&it, &(rig_options){0});
+    for (int i = 0; i < 300; i++) {
+        calls[i] = (probe){.path = "/t/Stream", .request = "", .pause_after_message = true};
+        probe_start(&it, &calls[i]);
+    }
+    for (int i = 0; i < 300; i++) {
+        probe_wait_messages(&calls[i], 1);
+    }
+    while (ms_grpc_server_get_stats(it.server).calls > 0) {
+    }
+    rig_settle(&it);
+    for (int i = 0; i < 300; i++) {
+        probe_resume(&calls[i]);
+        probe_wait(&calls[i]);
+        assert_int_equal(calls[i].code, MS_GRPC_OK);
+    }
+    rig_check_works(&it);
+    rig_close(&it);
+}
+
 static void a_paused_call_ends_when_its_connection_is_lost(void **state)
 {
     (void)state;
@@ -542,6 +600,8 @@ int main(void)
         cmocka_unit_test(a_deadline_ends_a_call_that_waits_for_a_connection),
         cmocka_unit_test(a_message_may_cancel_its_call),
         cmocka_unit_test(a_paused_call_gets_its_end_behind_its_messages),
+        cmocka_unit_test(a_paused_call_that_breaks_at_its_end_leaves_nothing_behind),
+        cmocka_unit_test(a_crowd_of_paused_calls_ends_well),
         cmocka_unit_test(a_paused_call_ends_when_its_connection_is_lost),
         cmocka_unit_test(no_window_is_given_while_a_call_is_paused),
         cmocka_unit_test(malformed_answers_end_calls_and_nothing_else),
