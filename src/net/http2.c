@@ -18,6 +18,12 @@
  * round trip of a ping; should its answer not come, this is long enough. */
 #define SHUTDOWN_WAIT_NS INT64_C(1000000000)
 
+/* Frames of a server that wait in nghttp2 because the client does not read: what its streams can
+ * cause, four each, and some acknowledgments. A client that has not acknowledged our SETTINGS may
+ * ask for more streams than there may be, and each is refused. */
+#define WAITING_PER_STREAM 4u
+#define WAITING_OTHERS 4096u
+
 static const msi_conn_class conn_class;
 
 static msi_h2 *of_conn(msi_conn *conn)
@@ -582,6 +588,12 @@ void msi_h2_drain(msi_h2 *h2)
     msi_conn_flush(&h2->conn);
 }
 
+static bool has_too_many_answers(const msi_h2 *h2)
+{
+    size_t max = (size_t)h2->options->streams_max * WAITING_PER_STREAM + WAITING_OTHERS;
+    return h2->options->is_server && nghttp2_session_get_outbound_queue_size(h2->session) > max;
+}
+
 /* The connection's events. */
 
 static void conn_open(msi_conn *conn)
@@ -619,6 +631,10 @@ static void conn_bytes(msi_conn *conn, ms_str bytes)
     }
     if (rc < 0) {
         lose_for(h2, nghttp2_strerror((int)rc));
+        return;
+    }
+    if (has_too_many_answers(h2)) {
+        lose_for(h2, "the peer does not read its answers");
         return;
     }
     msi_conn_flush(conn);

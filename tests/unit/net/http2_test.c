@@ -412,6 +412,34 @@ static void a_client_that_does_not_read_is_closed(void **state)
     rig_close(&it);
 }
 
+/* The same, and goes on to ask for what is refused: each answer would wait for it. */
+static void answers_that_a_client_does_not_read_are_bounded(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    int small = 4096;
+    rig it;
+    rig_open(&it, &(rig_options){.with_clock = true, .without_channel = true});
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    setsockopt(peer.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    raw_write(&peer, RAW_PREFACE, 24);
+    raw_frame(&peer, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
+    raw_frame(&peer, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
+    raw_headers(&peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+    rig_wait_started(&it, 1);
+    for (int i = 0; i < 20; i++) {
+        rig_settle(&it); /* a turn sends a megabyte: all that the sockets hold */
+    }
+    for (int i = 1; i < 20000; i++) {
+        raw_headers(&peer, RAW_END_BOTH, 2 * i + 1, RAW_REQUEST("/t/Hold"));
+    }
+    rig_settle(&it);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).broken, 1);
+    assert_int_equal(it.started, 256);
+    raw_close(&peer);
+    rig_close(&it);
+}
+
 /* Calls that are not gRPC's. */
 
 typedef struct bad_request {
@@ -576,6 +604,7 @@ int main(void)
         cmocka_unit_test(an_idle_connection_is_pinged_and_then_drained),
         cmocka_unit_test(a_dead_client_is_closed),
         cmocka_unit_test(a_client_that_does_not_read_is_closed),
+        cmocka_unit_test(answers_that_a_client_does_not_read_are_bounded),
         cmocka_unit_test(what_is_not_grpc_is_refused),
         cmocka_unit_test(frames_of_messages_may_be_cut_anywhere),
         cmocka_unit_test(bad_frames_of_messages_end_the_call),
