@@ -557,6 +557,24 @@ uint16_t ms_grpc_server_port(const ms_grpc_server *server)
     return server->listener->port;
 }
 
+/* Over TLS, a client that has not finished its handshake has asked for nothing, and may never. */
+static bool is_shaking_hands(const msi_conn *conn)
+{
+    return conn->tls != NULL && !conn->is_open;
+}
+
+static void drain_conn(msi_server_conn *conn)
+{
+    msi_h2 *h2 = &conn->h2;
+    if (is_shaking_hands(&h2->conn)) {
+        close_conn(conn);
+        return;
+    }
+    msi_h2_drain(h2);
+    msi_server_end_endless(h2);
+    msi_conn_hurry(&h2->conn);
+}
+
 static void drain_shard(void *arg)
 {
     msi_shard *shard = arg;
@@ -565,9 +583,7 @@ static void drain_shard(void *arg)
     }
     shard->is_draining = true;
     for (msi_server_conn *conn = shard->conns; conn != NULL; conn = conn->next) {
-        msi_h2_drain(&conn->h2);
-        msi_server_end_endless(&conn->h2);
-        msi_conn_hurry(&conn->h2.conn);
+        drain_conn(conn);
     }
     msi_shard_check_done(shard);
 }

@@ -293,6 +293,24 @@ static SSL *plain_client(int fd, const unsigned char *alpn, unsigned alpn_bytes,
     return ssl;
 }
 
+/* A server that is to end does not wait for clients that have not even finished their handshake: the
+ * clock stands still, and the wait has no end. */
+static void a_handshake_that_does_not_end_holds_no_server_up(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    tls_rig own;
+    tls_open(&own, ca_file, chain_file, key_file, (rig_options){.with_clock = true});
+    raw_connect(&peer, ms_grpc_server_port(own.it.server));
+    rig_check_works(&own.it);
+    assert_int_equal(ms_grpc_server_get_stats(own.it.server).connections, 2);
+    ms_grpc_server_destroy(own.it.server, INT64_MAX);
+    own.it.server = NULL;
+    assert_int_equal(raw_read_until(&peer, RAW_CLOSED), RAW_CLOSED);
+    raw_close(&peer);
+    tls_close(&own);
+}
+
 static void check_plain_client(rig *it, const char *alpn, int version, bool is_accepted)
 {
     static raw_peer peer;
@@ -429,6 +447,7 @@ int main(void)
         cmocka_unit_test(a_client_without_tls_is_refused),
         cmocka_unit_test(a_server_without_tls_is_refused),
         cmocka_unit_test(a_handshake_that_does_not_end_times_out),
+        cmocka_unit_test(a_handshake_that_does_not_end_holds_no_server_up),
         cmocka_unit_test(http2_must_be_agreed_on),
         cmocka_unit_test(files_that_cannot_be_used_are_refused),
         cmocka_unit_test(a_stream_carries_bytes_in_pieces_of_any_size),
