@@ -248,6 +248,14 @@ static void a_damaged_snapshot_is_refused(void **state)
     world_release(&w);
 }
 
+/* A table with splits and two rows, which have this value. */
+static void create_filled_table(world *w, const char *value)
+{
+    create_split_table(w);
+    world_set(w, ms_str_lit("b"), "a", "q", 1000, ms_str_cstr(value));
+    world_set(w, ms_str_lit("n"), "a", "q", 1000, ms_str_cstr(value));
+}
+
 /* Drops the table and makes it again, with other rows. */
 static void replace_table(world *w)
 {
@@ -258,9 +266,7 @@ static void replace_table(world *w)
     ms_bt_call_wait(&call.call, &w->parker);
     assert_int_equal(call.call.status.code, MS_BT_OK);
     ms_bt_table_call_release(&call);
-    create_split_table(w);
-    world_set(w, ms_str_lit("b"), "a", "q", 1000, ms_str_lit("new"));
-    world_set(w, ms_str_lit("n"), "a", "q", 1000, ms_str_lit("new"));
+    create_filled_table(w, "new");
 }
 
 /* What a reader gives of one split, which begins now. */
@@ -295,9 +301,7 @@ static void readers_of_one_scan_never_read_two_tables(void **state)
     (void)state;
     world w;
     world_init(&w);
-    create_split_table(&w);
-    world_set(&w, ms_str_lit("b"), "a", "q", 1000, ms_str_lit("old"));
-    world_set(&w, ms_str_lit("n"), "a", "q", 1000, ms_str_lit("old"));
+    create_filled_table(&w, "old");
     table_maker m;
     make_table(&m, &w);
     ms_scan *scan = plan_scan(&w, &m);
@@ -365,9 +369,7 @@ static void a_job_that_is_resumed_goes_on_in_its_table_only(void **state)
     (void)state;
     world w;
     world_init(&w);
-    create_split_table(&w);
-    world_set(&w, ms_str_lit("b"), "a", "q", 1000, ms_str_lit("old"));
-    world_set(&w, ms_str_lit("n"), "a", "q", 1000, ms_str_lit("old"));
+    create_filled_table(&w, "old");
     w.env.batch_rows = 1;
     table_maker m;
     make_table(&m, &w);
