@@ -47,8 +47,8 @@ typedef struct msi_conn_class {
     void (*on_closed)(msi_conn *conn);                     /* last */
 } msi_conn_class;
 
-/* Read heard_ns, blocked_ns, obstacle, tls, is_open and is_lingering, set may_linger after the init;
- * the others are private. */
+/* Read heard_ns, blocked_ns, obstacle, tls, is_open and is_lingering; set may_linger after the
+ * init. The others are private. */
 struct msi_conn {
     const msi_conn_class *class_of;
     ms_loop *loop;

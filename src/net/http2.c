@@ -10,7 +10,8 @@
 
 #include <stdio.h>
 
-/* PRIORITY, unknown and empty DATA frames: none of our peers has a reason to send many. */
+/* PRIORITY, unknown and empty DATA frames, and what a stream is reset for: none of our peers has a
+ * reason to send many. */
 #define JUNK_BURST 1000u
 #define JUNK_PER_SECOND 100u
 
@@ -373,6 +374,16 @@ static void after_goaway_sent(msi_h2 *h2, uint32_t h2_error)
     }
 }
 
+/* nghttp2 resets a stream for what the client did on it. A client could so end calls as fast as it
+ * begins them, as by resets of its own, which nghttp2 limits. */
+static void after_reset_sent(msi_h2 *h2, uint32_t h2_error)
+{
+    if (h2_error == NGHTTP2_PROTOCOL_ERROR || h2_error == NGHTTP2_FLOW_CONTROL_ERROR ||
+        h2_error == NGHTTP2_STREAM_CLOSED) {
+        receive_junk(h2);
+    }
+}
+
 static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     msi_h2 *h2 = user;
@@ -385,6 +396,8 @@ static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, v
     }
     if (frame->hd.type == NGHTTP2_HEADERS) {
         after_headers_sent(session, frame);
+    } else if (frame->hd.type == NGHTTP2_RST_STREAM) {
+        after_reset_sent(h2, frame->rst_stream.error_code);
     } else if (frame->hd.type == NGHTTP2_GOAWAY) {
         after_goaway_sent(h2, frame->goaway.error_code);
     }

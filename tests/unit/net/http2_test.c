@@ -272,6 +272,26 @@ static void a_flood_of_resets_ends_the_connection(void **state)
     rig_close(&it);
 }
 
+/* The same by mistakes of the client's, for each of which the server resets a stream. */
+static void a_flood_of_mistakes_ends_the_connection(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    rig it;
+    rig_open(&it, &(rig_options){.with_clock = true, .without_channel = true});
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    raw_start(&peer);
+    for (int i = 0; i < 5000; i++) {
+        raw_headers(&peer, RAW_END_BOTH, 2 * i + 1, RAW_REQUEST("/t/Hold"));
+        raw_frame(&peer, NGHTTP2_WINDOW_UPDATE, 0, 2 * i + 1, "\x7f\xff\xff\xff", 4);
+    }
+    assert_int_equal(raw_read_until(&peer, RAW_GOAWAY), RAW_GOAWAY);
+    assert_int_equal(peer.goaway_error, NGHTTP2_ENHANCE_YOUR_CALM);
+    assert_true(it.started < 2000);
+    raw_close(&peer);
+    rig_close(&it);
+}
+
 static void pings_between_answers_are_no_flood(void **state)
 {
     (void)state;
@@ -598,6 +618,7 @@ int main(void)
         cmocka_unit_test(a_protocol_error_is_told),
         cmocka_unit_test(floods_of_control_frames_end_the_connection),
         cmocka_unit_test(a_flood_of_resets_ends_the_connection),
+        cmocka_unit_test(a_flood_of_mistakes_ends_the_connection),
         cmocka_unit_test(pings_between_answers_are_no_flood),
         cmocka_unit_test(more_streams_than_allowed_are_refused),
         cmocka_unit_test(a_peer_that_says_nothing_is_closed),

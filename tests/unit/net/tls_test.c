@@ -293,8 +293,8 @@ static SSL *plain_client(int fd, const unsigned char *alpn, unsigned alpn_bytes,
     return ssl;
 }
 
-/* A server that is to end does not wait for clients that have not even finished their handshake: the
- * clock stands still, and the wait has no end. */
+/* A server that is to end does not wait for clients that have not even finished their handshake:
+ * the clock stands still, and the wait has no end. */
 static void a_handshake_that_does_not_end_holds_no_server_up(void **state)
 {
     (void)state;
