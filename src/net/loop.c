@@ -268,6 +268,7 @@ static void take_turn(uv_prepare_t *turn)
     }
     loop->now_is_stale = true;
     if (loop->is_stopping) {
+        ms_mailbox_release(&loop->mailbox); /* before the handle that its pushers wake */
         uv_close((uv_handle_t *)&loop->wake, NULL);
         uv_close((uv_handle_t *)&loop->turn, NULL);
         uv_close((uv_handle_t *)&loop->alarm, NULL);

@@ -17,6 +17,10 @@
  * parks only after it found the stack empty. If its exchange came before the push, the unpark comes
  * after the exchange, so the park that follows returns. If the stack was not empty, an earlier
  * pusher's unpark is still to be seen by a park, or the owner is already on its way to the stack.
+ *
+ * Between its push and the end of its unpark a pusher still uses the mailbox, while the owner may
+ * already have popped its mail and have no more use for either. There is one unpark for each stack
+ * that is taken, so both sides count, and the owner waits until the counts agree.
  */
 #include "os/mailbox.h"
 
@@ -24,6 +28,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -139,15 +144,22 @@ void ms_parker_unpark(ms_parker *parker)
 void ms_mailbox_init(ms_mailbox *mailbox, ms_parker *parker)
 {
     atomic_init(&mailbox->pushed, NULL);
+    atomic_init(&mailbox->wakes, 0);
     mailbox->taken = NULL;
+    mailbox->takes = 0;
     mailbox->parker = parker;
 }
 
 void ms_mailbox_release(ms_mailbox *mailbox)
 {
     MS_ASSERT(mailbox->taken == NULL);
-    /* Order relaxed: the pushers are gone, and who waited for them made their writes visible. */
+    /* Order relaxed: nobody begins to push any more. */
     MS_ASSERT(atomic_load_explicit(&mailbox->pushed, memory_order_relaxed) == NULL);
+    /* Order acquire: partner is the release in push_chain. It is a matter of a few instructions,
+     * unless the pusher lost its processor. */
+    while (atomic_load_explicit(&mailbox->wakes, memory_order_acquire) != mailbox->takes) {
+        sched_yield();
+    }
 }
 
 /* Pushes a chain, which is linked from its newest mail to its oldest. */
@@ -163,6 +175,8 @@ static void push_chain(ms_mailbox *mailbox, ms_mail *chain_newest, ms_mail *chai
     /* From here on the mails may be gone. */
     if (newest == NULL) {
         ms_parker_unpark(mailbox->parker);
+        /* The last that is done with the mailbox. Order release: partner is ms_mailbox_release. */
+        atomic_fetch_add_explicit(&mailbox->wakes, 1, memory_order_release);
     }
 }
 
@@ -181,6 +195,7 @@ static ms_mail *take_pushed(ms_mailbox *mailbox)
     }
     /* Order acquire: partner is the release in ms_mailbox_push. */
     ms_mail *at = atomic_exchange_explicit(&mailbox->pushed, NULL, memory_order_acquire);
+    mailbox->takes++;
     ms_mail *oldest = NULL;
     while (at != NULL) {
         ms_mail *older = at->next;

@@ -29,7 +29,7 @@
  * return at once.
  *
  * Ownership: a mail belongs to the mailbox from push until it is popped, and to the popper then;
- * deliver may free it. The mailbox outlives every thread that pushes into it.
+ * deliver may free it. Mailbox and parker stay until ms_mailbox_release has returned.
  */
 #ifndef MS_OS_MAILBOX_H
 #define MS_OS_MAILBOX_H
@@ -88,14 +88,21 @@ typedef struct ms_mail {
 /* Fields are private. */
 typedef struct ms_mailbox {
     _Alignas(64) _Atomic(ms_mail *) pushed; /* newest first; any thread */
+    _Atomic uint32_t wakes;                 /* that are over; any thread */
     _Alignas(64) ms_mail *taken;            /* oldest first; the owner */
+    uint32_t takes;                         /* each was announced by one wake */
     ms_parker *parker;
 } ms_mailbox;
 
 /* parker is unparked when a mail arrives in an empty mailbox; borrowed. */
 void ms_mailbox_init(ms_mailbox *mailbox, ms_parker *parker);
 
-/* Everything was popped, and nobody pushes any more. */
+/*
+ * Everything was popped, and nobody begins to push any more. Waits for those who pushed what was
+ * popped, and are still on their way out: a mail is there to be popped a moment before its pusher
+ * lets go of mailbox and parker, whose memory may go after this. May be called again. Thread: the
+ * owner.
+ */
 void ms_mailbox_release(ms_mailbox *mailbox);
 
 /* Thread: any. Lock-free. */

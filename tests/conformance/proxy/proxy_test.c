@@ -101,9 +101,10 @@ static void begin_ask(proxied *own, asked *ask, const char *path, const Protobuf
 
 static ms_grpc_code wait_ask(asked *ask)
 {
-    while (!ask->is_done) {
-        (void)ms_parker_park(&ask->done, MS_PARK_FOREVER);
+    /* By the wake-up, which is the last that the loop does with it. */
+    while (!ms_parker_park(&ask->done, MS_PARK_FOREVER)) {
     }
+    assert_true(ask->is_done);
     ask->answer = ms_arena_copy_str(&ask->own->it.arena, ask->answer);
     ms_arena_release(&ask->arena);
     return ask->code;

@@ -6,6 +6,7 @@
 #include "os/thread.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
@@ -338,6 +339,53 @@ static void mails_may_be_sent_again(void **state)
     assert_int_equal(hops, 2 * all.hops);
 }
 
+/* A pusher that is on its way out. */
+
+typedef struct slow_pusher {
+    ms_parker parker;
+    ms_mailbox mailbox;
+    ms_mail mail;
+    _Atomic bool is_waking;
+    _Atomic bool is_being_released;
+    _Atomic bool is_out;
+} slow_pusher;
+
+static void wake_slowly(void *arg)
+{
+    slow_pusher *own = arg;
+    atomic_store(&own->is_waking, true);
+    while (!atomic_load(&own->is_being_released)) {
+    }
+    struct timespec moment = {.tv_nsec = 20 * MILLISECOND};
+    nanosleep(&moment, NULL);
+    atomic_store(&own->is_out, true);
+}
+
+static void push_slowly(void *arg)
+{
+    slow_pusher *own = arg;
+    ms_mailbox_push(&own->mailbox, &own->mail);
+}
+
+static void a_mailbox_is_released_when_its_pushers_are_out(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_thread pusher;
+    slow_pusher own = {.is_waking = false};
+    ms_parker_init_wake(&own.parker, wake_slowly, &own);
+    ms_mailbox_init(&own.mailbox, &own.parker);
+    assert_ok(ms_thread_start(&pusher, "pusher", push_slowly, &own, &st));
+    while (!atomic_load(&own.is_waking)) {
+    }
+    assert_ptr_equal(ms_mailbox_pop(&own.mailbox), &own.mail);
+    atomic_store(&own.is_being_released, true);
+    ms_mailbox_release(&own.mailbox);
+    assert_true(atomic_load(&own.is_out));
+    ms_mailbox_release(&own.mailbox);
+    ms_thread_join(&pusher);
+}
+
 /* Outboxes. */
 
 typedef struct inbox {
@@ -434,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_mailbox_with_mail_is_not_released),
         cmocka_unit_test(many_senders_one_receiver),
         cmocka_unit_test(mails_may_be_sent_again),
+        cmocka_unit_test(a_mailbox_is_released_when_its_pushers_are_out),
         cmocka_unit_test(an_outbox_keeps_mails_back_and_wakes_each_owner_once),
         cmocka_unit_test(an_outbox_for_too_many_mailboxes_sends_and_keeps_the_order),
         cmocka_unit_test(mails_put_behind_others_come_after_them),
