@@ -267,52 +267,13 @@ static void drop_row_range(msi_call *call, ms_str message)
     submit(handler, ms_bt_client_drop_rows);
 }
 
-/* Values of the oneof, whose names are too long to read. */
-#define MOD(value)                                                                                 \
-    GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD##value
-#define MOD_PREFIX _GOOGLE__BIGTABLE__ADMIN__V2__MODIFY_COLUMN_FAMILIES_REQUEST__MODIFICATION__MOD
-#define JOIN_AGAIN(a, b) a##b
-#define JOIN(a, b) JOIN_AGAIN(a, b)
-#define MOD_IS_INT JOIN(MOD_PREFIX, __CASE_IS_INT_SIZE)
-
-/* One change of a list; INVALID_ARGUMENT when it says nothing. */
-static ms_bt_code read_modification(const ms_pb_modify_column_families_request_modification *in,
-                                    ms_arena *arena, ms_bt_family_change *change, ms_bt_status *bt)
-{
-    ms_str name = ms_wire_text_view(in->id);
-    switch (in->mod_case) {
-    case MOD(_CREATE):
-        change->kind = MS_BT_FAMILY_CREATE;
-        return ms_wire_family_from_pb(name, in->create, arena, &change->family, bt);
-    case MOD(_UPDATE):
-        change->kind = MS_BT_FAMILY_UPDATE;
-        for (size_t i = 0; in->update_mask != NULL && i < in->update_mask->n_paths; i++) {
-            if (strcmp(in->update_mask->paths[i], "gc_rule") != 0) {
-                return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                                        "Error in field 'update_mask' : a family's \"%s\" cannot "
-                                        "be updated",
-                                        in->update_mask->paths[i]);
-            }
-        }
-        return ms_wire_family_from_pb(name, in->update, arena, &change->family, bt);
-    case MOD(_DROP):
-        change->kind = MS_BT_FAMILY_DROP;
-        change->family.name = name;
-        if (in->drop) {
-            return MS_BT_OK;
-        }
-        break;
-    case MOD(__NOT_SET):
-    case MOD_IS_INT:
-        break;
-    }
-    return ms_bt_status_set(bt, MS_BT_INVALID_ARGUMENT,
-                            "Error in field 'modifications' : one of create, update and drop must "
-                            "be set");
-}
-
 static void modify_families(msi_call *call, ms_str message)
 {
+    static const ms_bt_family_change_kind kinds[] = {
+        [MS_WIRE_FAMILY_CREATE] = MS_BT_FAMILY_CREATE,
+        [MS_WIRE_FAMILY_UPDATE] = MS_BT_FAMILY_UPDATE,
+        [MS_WIRE_FAMILY_DROP] = MS_BT_FAMILY_DROP,
+    };
     table_call *handler = handler_of(call);
     ms_bt_status bt = {0};
     init_call(handler, done_table);
@@ -325,10 +286,13 @@ static void modify_families(msi_call *call, ms_str message)
     ms_bt_family_change *changes =
         ms_arena_array(&call->arena, ms_bt_family_change, in->n_modifications);
     for (size_t i = 0; i < in->n_modifications; i++) {
-        if (read_modification(in->modifications[i], &call->arena, &changes[i], &bt) != MS_BT_OK) {
+        ms_wire_family_action action;
+        if (ms_wire_modification_from_pb(in->modifications[i], &call->arena, &action,
+                                         &changes[i].family, &bt) != MS_BT_OK) {
             msi_call_finish(call, &bt);
             return;
         }
+        changes[i].kind = kinds[action];
     }
     handler->table.changes = changes;
     handler->table.change_count = in->n_modifications;

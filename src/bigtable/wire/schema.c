@@ -266,8 +266,7 @@ ms_bt_code ms_wire_modification_from_pb(const ms_pb_modify_column_families_reque
     case MOD_CASE(UPDATE):
         *action_out = MS_WIRE_FAMILY_UPDATE;
         MS_BT_TRY(check_family_mask(m->update_mask, bt));
-        family_out->name = name;
-        return ms_wire_gc_rule_from_pb(m->update->gc_rule, arena, &family_out->gc_rule, bt);
+        return ms_wire_family_from_pb(name, m->update, arena, family_out, bt);
     case MOD_CASE(DROP):
         if (m->drop) {
             family_out->name = name;
@@ -295,8 +294,7 @@ ms_wire_modification_to_pb(ms_wire_family_action action, const ms_bt_family *fam
         break;
     case MS_WIRE_FAMILY_UPDATE:
         message->mod_case = MOD_CASE(UPDATE);
-        message->update = ms_pb_new(arena, column_family);
-        message->update->gc_rule = ms_wire_gc_rule_to_pb(family->gc_rule, arena);
+        message->update = ms_wire_family_to_pb(family, arena);
         break;
     case MS_WIRE_FAMILY_DROP:
         message->mod_case = MOD_CASE(DROP);

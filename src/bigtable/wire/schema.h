@@ -30,7 +30,7 @@ ms_pb_column_family *ms_wire_family_to_pb(const ms_bt_family *family, ms_arena *
 /* One step of ModifyColumnFamilies. The numbers are those of ms_bt_family_change_kind. */
 typedef enum ms_wire_family_action {
     MS_WIRE_FAMILY_CREATE,
-    MS_WIRE_FAMILY_UPDATE, /* the rule of garbage collection */
+    MS_WIRE_FAMILY_UPDATE, /* the rule of garbage collection; a type only if it is what it was */
     MS_WIRE_FAMILY_DROP    /* the name alone */
 } ms_wire_family_action;
 

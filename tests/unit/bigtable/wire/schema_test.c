@@ -295,7 +295,7 @@ static void modifications_come_back(void **state)
 {
     (void)state;
     const ms_bt_family families[] = {{ms_str_lit("a"), MS_BT_VALUE_INT64_MAX, sample_rule()},
-                                     {ms_str_lit("b"), MS_BT_VALUE_RAW, sample_rule()},
+                                     {ms_str_lit("b"), MS_BT_VALUE_INT64_SUM, sample_rule()},
                                      {ms_str_lit("c"), MS_BT_VALUE_RAW, NULL}};
     const ms_wire_family_action actions[] = {MS_WIRE_FAMILY_CREATE, MS_WIRE_FAMILY_UPDATE,
                                              MS_WIRE_FAMILY_DROP};
