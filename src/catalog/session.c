@@ -177,6 +177,11 @@ void ms_settings_destroy(ms_settings *settings)
     }
 }
 
+const char *ms_setting_nearest(ms_str key)
+{
+    return ms_option_nearest(known, MS_SETTING_COUNT, key);
+}
+
 const char *ms_setting_key(ms_setting setting)
 {
     return known[setting].key;
@@ -223,7 +228,6 @@ static ms_rc hint_of_root(ms_str key, ms_status *st)
 
 static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status *st)
 {
-    *note_out = MS_SET_PARAMETER;
     if (ms_option_find(known, MS_SETTING_COUNT, key) != NULL) {
         *note_out = MS_SET_KNOWN;
         return MS_OK;
@@ -232,11 +236,12 @@ static ms_rc classify(ms_str key, ms_span span, ms_set_note *note_out, ms_status
         *note_out = MS_SET_NO_EFFECT;
         return MS_OK;
     }
+    const char *near = ms_setting_nearest(key);
     if (!is_under_reserved_root(key)) {
+        *note_out = near != NULL ? MS_SET_MISSPELT : MS_SET_PARAMETER;
         return MS_OK;
     }
     ms_status_set(st, MS_UNKNOWN_OPTION, span, "there is no setting \"%.*s\"", MS_STR_ARG(key));
-    const char *near = ms_option_nearest(known, MS_SETTING_COUNT, key);
     return near != NULL ? ms_status_hint(st, "Did you mean \"%s\"?", near) : hint_of_root(key, st);
 }
 

@@ -53,7 +53,8 @@ typedef enum ms_set_level { MS_SET_BY_FLAG, MS_SET_BY_SCRIPT, MS_SET_LEVEL_COUNT
 typedef enum ms_set_note {
     MS_SET_KNOWN,
     MS_SET_NO_EFFECT, /* Flink's, without meaning here: warn once */
-    MS_SET_PARAMETER  /* kept for functions */
+    MS_SET_PARAMETER, /* kept for functions */
+    MS_SET_MISSPELT   /* same, but likely meant to be ms_setting_nearest: warn */
 } ms_set_note;
 
 typedef struct ms_settings ms_settings;
@@ -79,6 +80,9 @@ ms_option_value ms_settings_value(const ms_settings *settings, ms_setting settin
 
 /* The key's text, as in messages. */
 const char *ms_setting_key(ms_setting setting);
+
+/* The known key that a text is a few letters away from; NULL: none. */
+const char *ms_setting_nearest(ms_str key);
 
 /* The value of any key that was set, for job parameters; ptr NULL when it was not. */
 ms_str ms_settings_parameter(const ms_settings *settings, ms_str key);

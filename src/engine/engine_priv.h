@@ -143,8 +143,9 @@ const ms_source *msi_script_source(const ms_script *script);
 /* Tells of a warning at a statement: the report of a check, else the notice callback. */
 void msi_script_warn(const ms_script *script, uint32_t statement, const ms_status *warning);
 
-/* The warning that a setting of Flink's means nothing here. */
-ms_status msi_setting_warning(ms_str key, ms_span span);
+/* The warning that a setting of Flink's means nothing here, or that one is likely misspelt; false:
+ * there is nothing to warn of. */
+bool msi_setting_warning(ms_set_note note, ms_str key, ms_span span, ms_status *warning_out);
 
 /* Jobs: names and directories. */
 

@@ -30,22 +30,35 @@ void ms_session_close(ms_session *session)
     ms_mem_free(session);
 }
 
-ms_status msi_setting_warning(ms_str key, ms_span span)
+bool msi_setting_warning(ms_set_note note, ms_str key, ms_span span, ms_status *warning_out)
 {
-    ms_status warning = {0};
-    ms_status_set(&warning, MS_SETTING_WITHOUT_EFFECT, span, "setting \"%.*s\" has no effect here",
-                  MS_STR_ARG(key));
-    ms_status_hint(&warning, "Leave it out of a script that need not run on Apache Flink.");
-    return warning;
+    *warning_out = (ms_status){0};
+    switch (note) {
+    case MS_SET_NO_EFFECT:
+        ms_status_set(warning_out, MS_SETTING_WITHOUT_EFFECT, span,
+                      "setting \"%.*s\" has no effect here", MS_STR_ARG(key));
+        ms_status_hint(warning_out, "Leave it out of a script that need not run on Apache Flink.");
+        return true;
+    case MS_SET_MISSPELT:
+        ms_status_set(warning_out, MS_SETTING_MISSPELT, span,
+                      "setting \"%.*s\" is not known, and kept for functions only",
+                      MS_STR_ARG(key));
+        ms_status_hint(warning_out, "Did you mean \"%s\"?", ms_setting_nearest(key));
+        return true;
+    case MS_SET_KNOWN:
+    case MS_SET_PARAMETER:
+        break;
+    }
+    return false;
 }
 
 ms_rc ms_session_set(ms_session *session, ms_str key, ms_str value, ms_status *st)
 {
     ms_set_note note;
+    ms_status warning;
     MS_TRY(ms_settings_set(session->settings, MS_SET_BY_FLAG, key, value, ms_span_none,
                            ms_span_none, &note, st));
-    if (note == MS_SET_NO_EFFECT) {
-        ms_status warning = msi_setting_warning(key, ms_span_none);
+    if (msi_setting_warning(note, key, ms_span_none, &warning)) {
         msi_engine_notice(session->engine, false, &warning);
     }
     return MS_OK;

@@ -105,10 +105,10 @@ static ms_rc set(utility *u, const ms_ast_stmt *stmt)
     }
     MS_TRY(check_zone(u, option));
     ms_set_note note;
+    ms_status warning;
     MS_TRY(ms_settings_set(u->session->settings, MS_SET_BY_SCRIPT, option->key.text,
                            option->value.text, option->key.span, option->value.span, &note, u->st));
-    if (note == MS_SET_NO_EFFECT) {
-        ms_status warning = msi_setting_warning(option->key.text, option->key.span);
+    if (msi_setting_warning(note, option->key.text, option->key.span, &warning)) {
         msi_script_warn(u->script, u->execution->statement, &warning);
     }
     return MS_OK;

@@ -472,6 +472,19 @@ case_flag_that_has_no_effect_warns_without_a_place() {
 hint: Leave it out of a script that need not run on Apache Flink.
 "
 }
+case_misspelt_root_of_a_setting_warns_with_the_nearest() {
+    script "SET 'bigtabel.tls-ca' = 'ca.pem';\nSET 'my.own' = 'x';\nSELECT 1 AS a;" --set paralelism.default=2
+    status_is 0
+    out_is '{"a":1}\n'
+    err_is "warning[SETTING_MISSPELT]: setting \"paralelism.default\" is not known, and kept for functions only
+hint: Did you mean \"parallelism.default\"?
+warning[SETTING_MISSPELT]: setting \"bigtabel.tls-ca\" is not known, and kept for functions only
+s.sql:1:5
+  SET 'bigtabel.tls-ca' = 'ca.pem';
+      ^^^^^^^^^^^^^^^^^
+hint: Did you mean \"bigtable.tls-ca\"?
+"
+}
 case_warnings_are_json_beside_json_errors() {
     script "SELECT 1 AS a;\nSET 'table.exec.state.ttl' = '1h';" --result json
     status_is 0

@@ -63,6 +63,10 @@ static void keys_fall_into_four_classes(void **state)
     assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "bigtable.functions.f.table", "t", &note, &st),
                      MS_OK);
     assert_int_equal(note, MS_SET_PARAMETER);
+    assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "bigtabel.tls-ca", "f", &note, &st), MS_OK);
+    assert_int_equal(note, MS_SET_MISSPELT);
+    assert_string_equal(ms_setting_nearest(ms_str_lit("bigtabel.tls-ca")), "bigtable.tls-ca");
+    assert_null(ms_setting_nearest(ms_str_lit("my.own")));
     assert_int_equal(set(settings, MS_SET_BY_SCRIPT, "parallelism.defalt", "1", &note, &st),
                      MS_UNKNOWN_OPTION);
     assert_string_equal(st.message, "there is no setting \"parallelism.defalt\"");
