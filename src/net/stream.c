@@ -10,6 +10,10 @@
 
 #define HELD_KEEP_BYTES (4u << 10) /* from one call to the next */
 
+/* What was read of the held bytes is cut off when there is so much of it, and more than is left: a
+ * reader that is always behind never reads the last of them. */
+#define HELD_CUT_BYTES (64u << 10)
+
 static void run_task(msi_loop_task *task);
 
 void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,
@@ -25,7 +29,7 @@ void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,
     msi_header_init(&stream->header_in, options->header_bytes_max);
     ms_grpc_frame_init(&stream->reader, options->message_bytes_max);
     msi_queue_init(&stream->queue);
-    ms_buf_init(&stream->held, SIZE_MAX / 2); /* the stream's window bounds it */
+    ms_buf_init(&stream->held, SIZE_MAX / 2); /* the stream's window bounds it, and the cut */
     ms_buf_init(&stream->only, options->message_bytes_max);
 }
 
@@ -202,6 +206,17 @@ static void check_end(msi_stream *stream)
     stream->class_of->on_end(stream);
 }
 
+static void hold(msi_stream *stream, ms_str bytes)
+{
+    ms_buf *held = &stream->held;
+    if (stream->held_at > HELD_CUT_BYTES && stream->held_at > held->bytes / 2) {
+        held->bytes -= stream->held_at;
+        memmove(held->ptr, held->ptr + stream->held_at, held->bytes);
+        stream->held_at = 0;
+    }
+    msi_buffer_append(held, bytes);
+}
+
 void msi_stream_receive(msi_stream *stream, ms_str bytes)
 {
     if (stream->is_discarding) {
@@ -210,7 +225,7 @@ void msi_stream_receive(msi_stream *stream, ms_str bytes)
     }
     if (stream->is_paused || stream->held.bytes > 0) {
         msi_h2_consume(stream->h2, stream->id, bytes.bytes, 0);
-        msi_buffer_append(&stream->held, bytes);
+        hold(stream, bytes);
     } else {
         ms_str left = bytes;
         read_messages(stream, &left);

@@ -244,6 +244,27 @@ static void what_comes_after_a_resume_waits_behind_what_is_held(void **state)
     close_listener(&own);
 }
 
+/* One message in, one out, and always some that wait: what was read does not pile up. */
+static void a_reader_that_is_always_behind_holds_no_more_than_that(void **state)
+{
+    (void)state;
+    static char message[105] = {0, 0, 0, 0, 100};
+    listener own;
+    open_listener(&own);
+    own.pause_after = 1;
+    receive(&own, (ms_str){message, sizeof(message)});
+    receive(&own, (ms_str){message, sizeof(message)});
+    bytes_request both = {.own = &own, .bytes = {message, sizeof(message)}, .resumes = true};
+    for (int i = 0; i < 10000; i++) {
+        own.pause_after = 1;
+        ms_loop_call(own.loop, receive_now, &both);
+        assert_int_equal(own.pause_after, 0);
+        assert_int_equal(own.inbound.used, sizeof(message));
+    }
+    assert_true(own.stream.held.capacity_bytes <= 256 << 10);
+    close_listener(&own);
+}
+
 static void a_discarded_stream_is_silent(void **state)
 {
     (void)state;
@@ -360,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_paused_stream_holds_what_comes),
         cmocka_unit_test(what_comes_after_a_resume_waits_behind_what_is_held),
+        cmocka_unit_test(a_reader_that_is_always_behind_holds_no_more_than_that),
         cmocka_unit_test(a_discarded_stream_is_silent),
         cmocka_unit_test(bad_messages_break_the_stream_off),
         cmocka_unit_test(bytes_beyond_the_budget_break_the_stream_off),
