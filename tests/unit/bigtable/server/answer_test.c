@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers that only the server makes, so that no test of the store sees them: where clusters are,
- * what operations did, consistency tokens, the time of a read, pages of app profiles, and how many
- * streams are open.
+ * what operations did, consistency tokens, the time of a read, pages of app profiles, how many
+ * streams are open, and what is not built.
  */
 #include "bigtable/server/server_testing.h"
 
@@ -161,6 +161,62 @@ static void a_change_stream_whose_end_is_long_over_ends_at_once(void **state)
     }
 }
 
+/* What the API has beside what is built, as clients and tools of today may ask for it. */
+static void every_other_method_is_unimplemented(void **state)
+{
+    static const char *const methods[] = {
+        DATA "PrepareQuery",
+        DATA "ExecuteQuery",
+        DATA "GetClientConfiguration",
+        ADMIN "CreateTableFromSnapshot",
+        ADMIN "UndeleteTable",
+        ADMIN "CreateAuthorizedView",
+        ADMIN "ListAuthorizedViews",
+        ADMIN "GetAuthorizedView",
+        ADMIN "UpdateAuthorizedView",
+        ADMIN "DeleteAuthorizedView",
+        ADMIN "SnapshotTable",
+        ADMIN "GetSnapshot",
+        ADMIN "ListSnapshots",
+        ADMIN "DeleteSnapshot",
+        ADMIN "CreateBackup",
+        ADMIN "GetBackup",
+        ADMIN "UpdateBackup",
+        ADMIN "DeleteBackup",
+        ADMIN "ListBackups",
+        ADMIN "CopyBackup",
+        ADMIN "RestoreTable",
+        ADMIN "GetIamPolicy",
+        ADMIN "SetIamPolicy",
+        ADMIN "TestIamPermissions",
+        ADMIN "CreateSchemaBundle",
+        ADMIN "ListSchemaBundles",
+        INSTANCES "UpdateCluster",
+        INSTANCES "PartialUpdateCluster",
+        INSTANCES "ListHotTablets",
+        INSTANCES "CreateLogicalView",
+        INSTANCES "ListLogicalViews",
+        INSTANCES "CreateMaterializedView",
+        INSTANCES "ListMaterializedViews",
+        INSTANCES "GetIamPolicy",
+        INSTANCES "SetIamPolicy",
+        INSTANCES "TestIamPermissions",
+        "google.longrunning.Operations/DeleteOperation",
+        "grpc.health.v1.Health/Check",
+        "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "x/y",
+    };
+    answer *a = *state;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        char text[160];
+        snprintf(text, sizeof(text), "Unknown method /%s", methods[i]);
+        caller_call(a->c, methods[i], T);
+        assert_int_equal(a->c->code, MS_GRPC_UNIMPLEMENTED);
+        assert_string_equal(a->c->message, text);
+        check_server(a->c, methods[i]);
+    }
+}
+
 /* Begins to follow the changes of the first tablet from now on, on the channel of the caller. */
 static void follow(caller *stream, const caller *c)
 {
@@ -228,6 +284,7 @@ int main(void)
         TEST_ANSWER(statistics_tell_how_long_a_read_took),
         TEST_ANSWER(profiles_are_listed_page_by_page),
         TEST_ANSWER(a_change_stream_whose_end_is_long_over_ends_at_once),
+        TEST_ANSWER(every_other_method_is_unimplemented),
         TEST_ANSWER(streams_beyond_the_limit_are_refused_until_others_end),
         cmocka_unit_test(the_more_streams_are_open_the_smaller_are_their_pages),
     };
