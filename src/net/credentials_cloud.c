@@ -18,6 +18,7 @@
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
 #define TOKEN_LIFE_S 3600
+#define FETCHED_LIFE_MAX_S 86400 /* longer than any is given */
 #define FETCH_TIMEOUT_MS 20000
 #define TOKEN_URI "https://oauth2.googleapis.com/token"
 #define METADATA_HOST "metadata.google.internal"
@@ -87,12 +88,19 @@ static bool is_error_code(ms_str text)
     return text.bytes > 0 && text.bytes <= 64;
 }
 
+/* The same request may do better later. */
+static bool is_passing(long status)
+{
+    return status >= 500 || status == 429 || status == 408;
+}
+
 static ms_rc refuse_answer(const cloud_credentials *cloud, long status, const json_t *object,
                            ms_status *st)
 {
     ms_str error = member(object, "error");
     ms_status_set(st, MS_IO_ERROR, ms_span_none, "the %s gave no token (HTTP %ld)",
                   cloud->kind == METADATA_SERVER ? "metadata server" : "token endpoint", status);
+    st->retriable = is_passing(status);
     return is_error_code(error) ? ms_status_detail(st, "%.*s", MS_STR_ARG(error)) : st->code;
 }
 
@@ -116,6 +124,7 @@ static ms_rc read_answer(const cloud_credentials *cloud, long status, ms_str tex
     }
     if (rc == MS_OK) {
         int64_t seconds = json_is_integer(expires) ? (int64_t)json_integer_value(expires) : 0;
+        seconds = seconds < 0 ? 0 : seconds < FETCHED_LIFE_MAX_S ? seconds : FETCHED_LIFE_MAX_S;
         ms_secret_set(&token_out->authorization, ms_buf_view(&header));
         token_out->expires_wall_ms = ms_env_wall_ms() + seconds * 1000;
     }

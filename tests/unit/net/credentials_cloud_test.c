@@ -158,7 +158,8 @@ static void get_value(const fixture *f, ms_credentials *credentials, asked *a)
     ms_loop_call(f->loop, destroy, credentials);
 }
 
-/* A server that answers one request with one text and keeps what it was sent. */
+/* A server that answers one request with one text and keeps what it was sent. A text that begins
+ * with "!" is a refusal, one with "~" is that the server cannot now. */
 typedef struct endpoint {
     int fd;
     uint16_t port;
@@ -186,11 +187,16 @@ static void *serve_once(void *arg)
         body = body == NULL ? NULL : body + 4;
         wanted = length == NULL ? 0 : strtoul(length + 15, NULL, 10);
     }
+    const char *answer = e->answer;
+    const char *line = "200 OK";
+    if (answer[0] == '!' || answer[0] == '~') {
+        line = answer[0] == '!' ? "400 Bad Request" : "503 Service Unavailable";
+        answer++;
+    }
     char text[4096];
-    int count = snprintf(
-        text, sizeof(text), "HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
-        e->answer[0] == '!' ? "400 Bad Request" : "200 OK",
-        strlen(e->answer) - (e->answer[0] == '!'), e->answer + (e->answer[0] == '!'));
+    int count = snprintf(text, sizeof(text),
+                         "HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", line,
+                         strlen(answer), answer);
     (void)!write(fd, text, (size_t)count);
     close(fd);
     return NULL;
@@ -372,9 +378,51 @@ static void a_refusal_is_told_without_secrets(void **state)
         endpoint_stop(&e);
         assert_int_equal(a.st.code, MS_IO_ERROR);
         assert_no_canary(&a.st);
+        assert_false(a.st.retriable);
         if (i == 0) {
             assert_string_equal(a.st.detail, "invalid_grant");
         }
+    }
+    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
+}
+
+/* Calls end with UNAVAILABLE then, not as if the credentials were bad. */
+static void a_token_endpoint_that_cannot_now_may_be_asked_again(void **state)
+{
+    fixture *f = *state;
+    endpoint e;
+    ms_status st = {0};
+    ms_credentials *credentials = NULL;
+    endpoint_start(&e, "~");
+    write_user(f, e.port);
+    assert_ok(create(f, false, &credentials, &st));
+    asked a;
+    get_value(f, credentials, &a);
+    endpoint_stop(&e);
+    assert_int_equal(a.st.code, MS_IO_ERROR);
+    assert_string_equal(a.st.message, "the token endpoint gave no token (HTTP 503)");
+    assert_true(a.st.retriable);
+    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
+}
+
+static void any_number_of_seconds_is_a_life(void **state)
+{
+    fixture *f = *state;
+    static const char *const numbers[] = {"9223372036854775807", "-9223372036854775808", "0"};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        endpoint e;
+        char answer[128];
+        ms_status st = {0};
+        ms_credentials *credentials = NULL;
+        snprintf(answer, sizeof(answer), "{\"access_token\":\"t\",\"expires_in\":%s}", numbers[i]);
+        endpoint_start(&e, answer);
+        write_user(f, e.port);
+        assert_ok(create(f, false, &credentials, &st));
+        asked a;
+        get_value(f, credentials, &a);
+        endpoint_stop(&e);
+        assert_int_equal(a.st.code, MS_OK);
+        assert_string_equal(a.value, "Bearer t");
     }
     unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
 }
@@ -502,6 +550,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(an_authorized_user_fetches_tokens, setup, teardown),
         cmocka_unit_test_setup_teardown(a_refusal_is_told_without_secrets, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_token_endpoint_that_cannot_now_may_be_asked_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(any_number_of_seconds_is_a_life, setup, teardown),
         cmocka_unit_test_setup_teardown(secrets_are_sent_to_https_or_this_machine_only, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_metadata_host_is_only_a_host, setup, teardown),
