@@ -58,13 +58,13 @@ static void wake_thread(ms_iopool *pool)
 /* Adds a job to the queue, with the mutex held. */
 static void queue_job(ms_iopool *pool, ms_iojob *job)
 {
-    job->next = NULL;
-    if (pool->newest == NULL) {
+    job->next = job->goes_first ? pool->oldest : NULL;
+    if (pool->newest == NULL || job->goes_first) {
         pool->oldest = job;
     } else {
         pool->newest->next = job;
     }
-    pool->newest = job;
+    pool->newest = job->next == NULL ? job : pool->newest;
     pool->queued++;
     wake_thread(pool);
 }
@@ -319,7 +319,7 @@ ms_rc ms_iopool_submit(ms_iopool *pool, ms_iojob *job, ms_status *st)
 {
     ms_mutex_lock(&pool->mutex);
     MS_ASSERT(!pool->is_closing);
-    bool is_full = pool->queued >= pool->queue_max;
+    bool is_full = pool->queued >= pool->queue_max && !job->goes_first;
     if (!is_full) {
         queue_job(pool, job);
     }

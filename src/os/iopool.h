@@ -15,12 +15,15 @@
  *
  * A job may not wait: not for another job, not for a consumer, not for a lock that a waiting job
  * could hold, and not for the outside world (pipes, terminals and sockets are polled by the loop).
- * So a queue in front of few threads always moves, and jobs need no priorities. A job finishes only
- * through its mail, never inside ms_iopool_submit. A job that nobody waits for (the turns of the
- * store's commit queue) has no reply_to and may submit itself again as the last thing it does.
+ * So a queue in front of few threads always moves. A job takes some milliseconds at most, or does
+ * its work in turns, so that those behind it move too. A job finishes only through its mail, never
+ * inside ms_iopool_submit. A job that nobody waits for (the turns of the store's commit queue) has
+ * no reply_to and may submit itself again as the last thing it does.
  *
  * The queue is bounded: a submit beyond the limit is refused, and the caller keeps the job. Callers
- * have a bounded number of jobs each, so that the limit is met only when something is wrong.
+ * have a bounded number of jobs each, so that the limit is met only when something is wrong. A job
+ * that works for many callers, of which there is one at a time, goes before all others and is never
+ * refused: it stands for a queue of its own.
  *
  * Ownership: a job is the caller's memory; the pool uses it from submit until its mail is popped.
  * The pool is destroyed before the mailboxes that jobs reply to.
@@ -43,6 +46,7 @@ typedef struct ms_iojob {
     struct ms_iojob *next; /* private */
     int wait_fd;           /* private */
     bool waits_to_write;   /* private */
+    bool goes_first;       /* set before submit */
 } ms_iojob;
 
 /* Jobs that wait for the outside at a time: two standard streams for each of 128 subtasks. */
@@ -63,7 +67,8 @@ ms_rc ms_iopool_create(const ms_iopool_options *options, ms_iopool **pool_out,
 /* Runs what is queued to its end, and stops. NULL is allowed. Thread: main. */
 void ms_iopool_destroy(ms_iopool *pool);
 
-/* Queues a job. Errors: MS_LIMIT, retriable, when the queue is full. Thread: any. */
+/* Queues a job. Errors: MS_LIMIT, retriable, when the queue is full; none for one that goes first.
+ * Thread: any. */
 ms_rc ms_iopool_submit(ms_iopool *pool, ms_iojob *job, ms_status *st) MS_MUST_USE;
 
 /*

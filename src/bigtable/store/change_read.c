@@ -25,8 +25,8 @@
 #include <stdlib.h>
 
 /* As a scan's: what a pool thread and an iterator are held for. */
-#define TURN_BYTES ((uint64_t)64 << 20)
-#define TURN_NS INT64_C(1000000000)
+#define TURN_BYTES ((uint64_t)8 << 20)
+#define TURN_NS INT64_C(20000000)
 /* Records between two looks at the clock, less one. */
 #define CLOCK_MASK 63u
 

@@ -394,53 +394,43 @@ static bool any_reads(const msi_call_list *pending)
     return false;
 }
 
+/* A job that goes first is never refused. */
+static void submit_leader(ms_bt_store *store)
+{
+    ms_status st = {0};
+    ms_rc rc = ms_iopool_submit(store->pool, &store->leader_job, &st);
+    MS_ASSERT(rc == MS_OK);
+}
+
 static void run_turn(ms_iojob *job)
 {
     ms_bt_store *store = (ms_bt_store *)(void *)((char *)job - offsetof(ms_bt_store, leader_job));
     msi_commit *commit = &store->commit;
-    bool again = true;
-    while (again) {
-        ms_mutex_lock(&store->queue_mutex);
-        msi_call_list_append(&commit->pending, &store->queue);
-        bool is_poisoned = store->is_poisoned;
-        ms_mutex_unlock(&store->queue_mutex);
-        if (is_poisoned) {
-            finish_all(store, &commit->pending, &store->poison);
-        }
-        commit->reads = any_reads(&commit->pending);
-        ms_status st = {0};
-        if (run_pending(store, &st) != MS_OK) {
-            fail_all(store, &st);
-        }
-        ms_mutex_lock(&store->queue_mutex);
-        again = commit->pending.oldest != NULL || store->queue.oldest != NULL;
-        if (!again) {
-            store->is_leading = false;
-            ms_cond_broadcast(&store->queue_idle);
-        }
-        ms_mutex_unlock(&store->queue_mutex);
-        ms_status full = {0};
-        if (again && ms_iopool_submit(store->pool, job, &full) == MS_OK) {
-            return;
-        }
+    ms_mutex_lock(&store->queue_mutex);
+    msi_call_list_append(&commit->pending, &store->queue);
+    bool is_poisoned = store->is_poisoned;
+    ms_mutex_unlock(&store->queue_mutex);
+    if (is_poisoned) {
+        finish_all(store, &commit->pending, &store->poison);
+    }
+    commit->reads = any_reads(&commit->pending);
+    ms_status st = {0};
+    if (run_pending(store, &st) != MS_OK) {
+        fail_all(store, &st);
+    }
+    ms_mutex_lock(&store->queue_mutex);
+    bool again = commit->pending.oldest != NULL || store->queue.oldest != NULL;
+    if (!again) {
+        store->is_leading = false;
+        ms_cond_broadcast(&store->queue_idle);
+    }
+    ms_mutex_unlock(&store->queue_mutex);
+    if (again) {
+        submit_leader(store);
     }
 }
 
 /* The queue. */
-
-/* The pool takes no more jobs: nobody would come for what is queued, so it is refused. */
-static void refuse_queue(ms_bt_store *store, const ms_status *cause)
-{
-    ms_bt_status bt = {0};
-    ms_bt_status_from(&bt, MS_BT_RESOURCE_EXHAUSTED, cause);
-    msi_call_list refused = {NULL, NULL};
-    ms_mutex_lock(&store->queue_mutex);
-    msi_call_list_append(&refused, &store->queue);
-    store->is_leading = false;
-    ms_cond_broadcast(&store->queue_idle);
-    ms_mutex_unlock(&store->queue_mutex);
-    finish_all(store, &refused, &bt);
-}
 
 /* Takes a call into the queue unless it is refused. Under the mutex. */
 static bool accept(ms_bt_store *store, ms_bt_call *call)
@@ -480,11 +470,8 @@ void msi_commit_enqueue(ms_bt_store *store, ms_bt_call *call)
     if (!must_lead) {
         return;
     }
-    store->leader_job = (ms_iojob){.run = run_turn};
-    ms_status st = {0};
-    if (ms_iopool_submit(store->pool, &store->leader_job, &st) != MS_OK) {
-        refuse_queue(store, &st);
-    }
+    store->leader_job = (ms_iojob){.run = run_turn, .goes_first = true};
+    submit_leader(store);
 }
 
 void msi_commit_drain(ms_bt_store *store)

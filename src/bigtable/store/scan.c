@@ -20,8 +20,9 @@
 #include "bigtable/store/store_priv.h"
 
 /* An iterator that is open longer keeps memory and files of the store from being freed. */
-#define TURN_BYTES ((uint64_t)64 << 20)
-#define TURN_NS INT64_C(1000000000)
+/* Short beside what a point read may wait behind some scans, long beside the seek of the next. */
+#define TURN_BYTES ((uint64_t)8 << 20)
+#define TURN_NS INT64_C(20000000)
 /* What is kept of scans that are closed: as many as are likely to be open at a time. */
 #define SPARE_SCANS_MAX 64u
 #define SPARE_ARENA_BYTES ((size_t)16 << 10)
@@ -91,6 +92,16 @@ static ms_str table_key(msi_scan *scan, uint32_t table)
     return copy_key(&scan->arena, key, msi_key_put_u32(key, table));
 }
 
+/* Before all rows, and behind the table's bare number: that is what RocksDB takes for the end of
+ * the last block of the table before, which a search for it would read. */
+static ms_str first_key(msi_scan *scan, uint32_t table)
+{
+    char *key = scan->position;
+    char *end = msi_key_put_u32(key, table);
+    *end++ = 0;
+    return copy_key(&scan->arena, key, end);
+}
+
 /* The rows wanted, less those that the filter cannot pass, as ranges of keys. */
 static void make_ranges(msi_scan *scan)
 {
@@ -106,7 +117,7 @@ static void make_ranges(msi_scan *scan)
         const ms_bt_bound *end = &ranges.list[i].end;
         list[i].start =
             start->kind == MS_BT_BOUND_NONE
-                ? table_key(scan, table)
+                ? first_key(scan, table)
                 : bound_key(scan, start,
                             start->kind == MS_BT_BOUND_CLOSED ? MSI_KEY_END : MSI_KEY_BEHIND);
         list[i].end =
@@ -394,7 +405,9 @@ static void run_job(ms_iojob *job)
 {
     msi_scan *scan = MS_MAIL_OWNER(job, msi_scan, job);
     ms_bt_attempt *attempt = scan->attempt;
-    if (scan->is_open || open_scan(scan, &attempt->status) == MS_BT_OK) {
+    if (is_canceled(scan)) {
+        ms_bt_status_set(&attempt->status, MS_BT_CANCELLED, "The read was canceled");
+    } else if (scan->is_open || open_scan(scan, &attempt->status) == MS_BT_OK) {
         ms_status st = {0};
         uint64_t rows_before = attempt->stats.rows_seen;
         if (run_fill(scan, &st) == MS_OK) {

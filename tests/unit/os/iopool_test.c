@@ -186,6 +186,42 @@ static void a_stepped_pool_runs_in_order_when_asked(void **state)
     assert_int_equal(done, 3);
 }
 
+static void one_that_goes_first_passes_the_others_and_a_full_queue(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    ms_iopool *pool = NULL;
+    receiver to;
+    receiver_init(&to);
+    work jobs[4];
+    int done = 0;
+    assert_ok(
+        ms_iopool_create(&(ms_iopool_options){.is_stepped = true, .queue_max = 2}, &pool, &st));
+    for (int i = 0; i < 4; i++) {
+        work_init(&jobs[i], &to, i + 1, &done);
+        jobs[i].job.goes_first = i == 0 || i == 3;
+    }
+    /* 0 into an empty queue, 1 and 2 behind it, 3 before what is left. */
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ms_iopool_submit(pool, &jobs[i].job, &st));
+    }
+    assert_true(ms_iopool_step(pool));
+    assert_int_equal(jobs[0].output, 1);
+    assert_ok(ms_iopool_submit(pool, &jobs[2].job, &st));
+    assert_ok(ms_iopool_submit(pool, &jobs[3].job, &st));
+    assert_true(ms_iopool_step(pool));
+    assert_int_equal(jobs[3].output, 16);
+    assert_int_equal(jobs[1].output, 0);
+    assert_true(ms_iopool_step(pool));
+    assert_int_equal(jobs[1].output, 4);
+    assert_int_equal(jobs[2].output, 0);
+    assert_true(ms_iopool_step(pool));
+    assert_int_equal(jobs[2].output, 9);
+    assert_false(ms_iopool_step(pool));
+    ms_iopool_destroy(pool);
+    assert_int_equal(ms_mailbox_deliver(&to.mailbox, 10), 4);
+}
+
 static void a_full_queue_refuses_and_the_caller_keeps_the_job(void **state)
 {
     (void)state;
@@ -375,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_job_behind_others_that_block_runs_on_a_thread_of_its_own),
         cmocka_unit_test(destroy_finishes_what_is_queued),
         cmocka_unit_test(a_stepped_pool_runs_in_order_when_asked),
+        cmocka_unit_test(one_that_goes_first_passes_the_others_and_a_full_queue),
         cmocka_unit_test(a_full_queue_refuses_and_the_caller_keeps_the_job),
         cmocka_unit_test(many_receivers_resubmit),
         cmocka_unit_test(a_job_waits_for_its_descriptor_and_holds_up_nobody),

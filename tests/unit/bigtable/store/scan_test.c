@@ -233,6 +233,40 @@ static void closing_cancels_the_turn_under_way(void **state)
     fixture_release(&f);
 }
 
+/* By way of the transport, whose attempt tells what was looked at. */
+static void a_turn_that_was_canceled_while_it_waited_looks_at_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    held_pool held;
+    ms_bt_page page;
+    fixture_init(&f, MS_BT_SYNC_OS);
+    create_table(&f, (const char *const[]){"a", "b"}, 2);
+    fill_wide(&f, 20);
+    ms_bt_page_init(&page);
+    ms_bt_read_options options = {.table = f.table, .page_rows_max = 10, .page_bytes_max = 1000};
+    ms_bt_transport *transport = ms_bt_store_transport(f.store);
+    for (int is_canceled = 0; is_canceled < 2; is_canceled++) {
+        ms_bt_attempt attempt = {.options = &options, .mailbox = &f.mailbox, .page = &page};
+        pool_hold(&f, &held);
+        transport->class->read_open(transport, &attempt);
+        transport->class->read_fill(transport, &attempt);
+        if (is_canceled) {
+            transport->class->read_cancel(transport, &attempt);
+        }
+        pool_let_go(&held);
+        while (ms_mailbox_pop(&f.mailbox) == NULL) {
+            ms_parker_park(&f.parker, MS_PARK_FOREVER);
+        }
+        assert_int_equal(attempt.status.code, is_canceled ? MS_BT_CANCELLED : MS_BT_OK);
+        assert_int_equal(attempt.stats.rows_seen > 0, !is_canceled);
+        transport->class->read_close(transport, &attempt);
+        ms_bt_page_reset(&page, 0);
+    }
+    ms_bt_page_release(&page);
+    fixture_release(&f);
+}
+
 static void page_ends_with_the_row_that_reaches_its_bytes(void **state)
 {
     (void)state;
@@ -264,7 +298,7 @@ static void progress_is_told_when_rows_are_dropped(void **state)
     fixture f;
     fixture_init(&f, MS_BT_SYNC_OS);
     create_table(&f, (const char *const[]){"a"}, 1);
-    /* A turn ends after 64 MiB of looking. */
+    /* Some twenty turns, each of which ends after 8 MiB of looking. */
     ms_bt_mutation_batch batch;
     ms_bt_mutation_batch_init(&batch, 200u << 20);
     uint16_t a = 0;
@@ -310,8 +344,7 @@ static void progress_is_told_when_rows_are_dropped(void **state)
             assert_bt(ms_bt_read_status(read), MS_BT_OK);
             assert_true(ms_bt_read_close(read, NULL, NULL));
             assert_int_equal(rows, 1);
-            /* The row is in the last page, resp. in the first. */
-            assert_int_equal(pages, wants == 0 ? 1 : (direction == 0 ? 3 : 2));
+            assert_true(wants == 0 ? pages == 1 : pages >= 15);
             assert_int_equal(last[0] != '\0', wants == 1);
         }
     }
@@ -530,6 +563,7 @@ int main(void)
         cmocka_unit_test(rows_are_never_half_of_one_write),
         cmocka_unit_test(unwanted_cells_are_jumped_over),
         cmocka_unit_test(closing_cancels_the_turn_under_way),
+        cmocka_unit_test(a_turn_that_was_canceled_while_it_waited_looks_at_nothing),
         cmocka_unit_test(page_ends_with_the_row_that_reaches_its_bytes),
 #ifndef MS_OVER_GRPC
         cmocka_unit_test(progress_is_told_when_rows_are_dropped),
