@@ -459,10 +459,11 @@ bool ms_grpc_server_call_is_canceled(const ms_grpc_server_call *call)
 
 void ms_grpc_server_call_send_headers(ms_grpc_server_call *call, ms_grpc_metadata metadata)
 {
-    MS_ASSERT(!call->has_headers && !call->is_finished);
+    MS_ASSERT(!call->is_finished);
     if (call->is_canceled) {
-        return;
+        return; /* the transport may have answered already */
     }
+    MS_ASSERT(!call->has_headers);
     if (!msi_header_add_metadata(&call->header_out, metadata)) {
         msi_header_reset(&call->header_out); /* the answer matters more */
     }

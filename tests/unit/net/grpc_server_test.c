@@ -655,6 +655,38 @@ static void a_handler_keeps_its_call_after_a_cancel(void **state)
     rig_close(&it);
 }
 
+static void slow_headers(void *arg)
+{
+    (void)arg;
+    ms_grpc_pair pair = {ms_str_lit("late"), ms_str_lit("1")};
+    ms_grpc_server_call_send_headers(slow_call, (ms_grpc_metadata){&pair, 1});
+}
+
+/* The server has answered in its place: initial metadata is then as late as all else. */
+static void a_handler_begins_its_answer_after_the_deadline(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    rig it;
+    slow_canceled = false;
+    rig_open(&it, &(rig_options){
+                      .server.events = &slow_events, .without_channel = true, .with_clock = true});
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    raw_start(&peer);
+    raw_headers(&peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Slow") "grpc-timeout=1S;");
+    rig_wait_started(&it, 1);
+    rig_advance(&it, 2 * S_NS);
+    assert_true(slow_canceled);
+    ms_loop_call(it.server_loops[0], slow_headers, NULL);
+    ms_loop_call(it.server_loops[0], slow_finish, NULL);
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+    assert_true(raw_has(&peer, "grpc-status=4;"));
+    assert_false(raw_has(&peer, "late=1;"));
+    assert_true(raw_is_alive(&peer));
+    raw_close(&peer);
+    rig_close(&it);
+}
+
 /* Addresses. */
 
 static void loopback_addresses_are_known(void **state)
@@ -749,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_server_does_not_wait_for_connections_that_linger),
         cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),
         cmocka_unit_test(a_handler_keeps_its_call_after_a_cancel),
+        cmocka_unit_test(a_handler_begins_its_answer_after_the_deadline),
         cmocka_unit_test(loopback_addresses_are_known),
         cmocka_unit_test(a_crowd_of_calls_ends_well),
     };
