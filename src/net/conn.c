@@ -24,6 +24,10 @@
 /* Above what is appended beyond the room at once: a frame, or the library's control frames. */
 #define OUT_BYTES_MAX (MSI_CONN_OUT_BYTES + (64u << 20))
 
+/* TLS answers some of what a peer says, requests for new keys for instance, and the answers wait
+ * with it until the socket takes them. A turn's input causes less than this. */
+#define SEALED_BYTES_MAX ((size_t)2 * READS_PER_TURN * MSI_LOOP_BUFFER_BYTES)
+
 /* Lingering: the peer has this long to end its side, or to take more of what was sent; and this
  * long in all. In a hurry it is looked after more often: systems delay what they acknowledge by up
  * to 40 ms. */
@@ -406,6 +410,11 @@ static void receive(msi_conn *conn, ms_str bytes)
         open_conn(conn);
     }
     open_bytes(conn);
+    if (!conn->is_over && msi_tls_stream_sealed(conn->tls).bytes > SEALED_BYTES_MAX) {
+        ms_status why = {0};
+        ms_status_set(&why, MS_IO_ERROR, ms_span_none, "the peer does not read what TLS answers");
+        lose(conn, &why);
+    }
 }
 
 /* True: there may be more, for the next turn. */

@@ -331,6 +331,58 @@ static void check_plain_client(rig *it, const char *alpn, int version, bool is_a
     raw_close(&peer);
 }
 
+/* What a client of HTTP/2 says to be sent more than the sockets hold, as bytes. */
+static size_t write_greedy_request(char *out, size_t capacity)
+{
+    static raw_peer scribe;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    raw_init(&scribe, pair[0], false);
+    raw_write(&scribe, RAW_PREFACE, 24);
+    raw_frame(&scribe, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
+    raw_frame(&scribe, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
+    raw_headers(&scribe, RAW_END_BOTH, 1, RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+    ssize_t count = recv(pair[1], out, capacity, 0);
+    assert_true(count > 0);
+    raw_close(&scribe);
+    close(pair[1]);
+    return (size_t)count;
+}
+
+/* TLS 1.3 lets either side ask for new keys, and each request is answered. A client that reads no
+ * answers is not answered without bound. */
+static void requests_for_new_keys_are_bounded(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    char request[4096];
+    int small = 4096;
+    tls_rig own;
+    signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to the socket itself */
+    tls_open(&own, ca_file, chain_file, key_file, (rig_options){.with_clock = true});
+    raw_connect(&peer, ms_grpc_server_port(own.it.server));
+    setsockopt(peer.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    SSL *ssl = plain_client(peer.fd, (const unsigned char *)"\x02h2", 3, TLS1_3_VERSION);
+    assert_int_equal(SSL_connect(ssl), 1);
+    size_t bytes = write_greedy_request(request, sizeof(request));
+    assert_int_equal(SSL_write(ssl, request, (int)bytes), (int)bytes);
+    rig_wait_started(&own.it, 1);
+    for (int i = 0; i < 20; i++) {
+        rig_settle(&own.it); /* a turn sends a megabyte: all that the sockets hold */
+    }
+    for (int i = 0; i < 45000; i++) {
+        if (SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) != 1 || SSL_do_handshake(ssl) != 1) {
+            break;
+        }
+    }
+    rig_wait_canceled(&own.it, 1);
+    SSL_free(ssl);
+    raw_close(&peer);
+    rig_check_works(&own.it);
+    tls_close(&own);
+    signal(SIGPIPE, SIG_DFL);
+}
+
 static void http2_must_be_agreed_on(void **state)
 {
     (void)state;
@@ -448,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_server_without_tls_is_refused),
         cmocka_unit_test(a_handshake_that_does_not_end_times_out),
         cmocka_unit_test(a_handshake_that_does_not_end_holds_no_server_up),
+        cmocka_unit_test(requests_for_new_keys_are_bounded),
         cmocka_unit_test(http2_must_be_agreed_on),
         cmocka_unit_test(files_that_cannot_be_used_are_refused),
         cmocka_unit_test(a_stream_carries_bytes_in_pieces_of_any_size),
