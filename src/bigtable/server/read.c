@@ -4,7 +4,8 @@
  * page of the store is written message by message; when it has none, the page waits, the store
  * fills one page ahead and stops. So a slow reader holds two pages, and nothing on the loop waits
  * for it. How many streams are open at a time has a limit, and the more there are, the smaller are
- * the pages of those that come; but a page has a row at least, however large that is.
+ * the pages of those that come. But a page has a row at least, however large that is: the large
+ * ones that are on their way have a limit of their own.
  */
 /* tidy: no-unit-test: tests/unit/bigtable/server runs the tests of the store over it */
 #include "bigtable/server/server_priv.h"
@@ -27,6 +28,9 @@
 #define PAGES_BYTES ((size_t)256 << 20)
 #define PAGE_BYTES_MIN ((size_t)32 << 10)
 #define PAGES_OF_READ 2u
+
+/* A page of more has a large row. */
+#define LARGE_PAGE_BYTES ((size_t)1 << 20)
 
 /* How many are open. */
 
@@ -74,7 +78,8 @@ typedef struct rows_call {
     ms_bt_status outcome; /* once the read is being closed */
     ms_buf last_key;      /* that the client was told */
     int64_t began_ns;
-    bool is_counted; /* as open */
+    size_t large_bytes; /* of the page that is held, when a large row is in it; else 0 */
+    bool is_counted;    /* as open */
     bool wants_stats;
     bool is_reversed;
     bool is_closing;
@@ -149,6 +154,34 @@ static ms_rc send_scanned(rows_call *handler, ms_status *st)
     return ms_buf_append(&handler->last_key, scanned, st);
 }
 
+/* Counts the page that was taken up, if it is large; false: too many large ones are on their way. */
+static bool enter_page(rows_call *handler)
+{
+    ms_bt_server *server = handler->call.server;
+    size_t bytes = ms_bt_page_used_bytes(handler->page);
+    if (bytes <= LARGE_PAGE_BYTES) {
+        return true;
+    }
+    ms_mutex_lock(&server->mutex);
+    bool has_room =
+        server->large_bytes == 0 || server->large_bytes + bytes <= server->large_bytes_max;
+    handler->large_bytes = has_room ? bytes : 0;
+    server->large_bytes += handler->large_bytes;
+    ms_mutex_unlock(&server->mutex);
+    return has_room;
+}
+
+static void leave_page(rows_call *handler)
+{
+    ms_bt_server *server = handler->call.server;
+    if (handler->large_bytes > 0) {
+        ms_mutex_lock(&server->mutex);
+        server->large_bytes -= handler->large_bytes;
+        ms_mutex_unlock(&server->mutex);
+        handler->large_bytes = 0;
+    }
+}
+
 /* The page is written: what its last row says counts as told. */
 static ms_rc note_page(rows_call *handler, ms_status *st)
 {
@@ -194,11 +227,22 @@ static void pump_rows(msi_call *call)
                 }
                 return;
             }
+            /* What is not sent of a large row takes as much memory as the page. */
+            if (handler->large_bytes > 0 && !ms_grpc_server_call_is_writable(call->grpc)) {
+                return;
+            }
+            leave_page(handler);
             ms_bt_read_return(handler->read, handler->page);
             handler->page = NULL;
         }
         switch (ms_bt_read_poll(handler->read, &handler->page)) {
         case MS_BT_POLL_PAGE:
+            if (!enter_page(handler)) {
+                ms_bt_status_set(&bt, MS_BT_UNAVAILABLE,
+                                 "Too many large rows wait for clients to read them");
+                close_rows(handler, &bt);
+                return;
+            }
             ms_wire_rows_writer_begin(&handler->writer, handler->page);
             break;
         case MS_BT_POLL_PENDING:
@@ -283,6 +327,7 @@ static void release_rows(msi_call *call)
     if (call->has_request) {
         ms_buf_release(&handler->last_key);
     }
+    leave_page(handler);
     if (handler->is_counted) {
         leave_read(call->server);
     }

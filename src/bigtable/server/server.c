@@ -19,6 +19,7 @@
 
 #define BEARER "Bearer "
 #define READS_MAX_DEFAULT 2048u
+#define LARGE_BYTES_MAX_DEFAULT ((uint64_t)1 << 30)
 #define OUT_BYTES_MAX ((size_t)300 << 20) /* a row of the largest size in one answer */
 
 /* What is kept of calls that are over: of each method as many as are likely to be under way at a
@@ -357,6 +358,8 @@ ms_rc ms_bt_server_create(const ms_bt_server_options *options, ms_bt_server **se
     server->store = options->store;
     server->token = options->token;
     server->reads_max = options->reads_max != 0 ? options->reads_max : READS_MAX_DEFAULT;
+    server->large_bytes_max =
+        options->large_bytes_max != 0 ? options->large_bytes_max : LARGE_BYTES_MAX_DEFAULT;
     /* The store has bounds of its own, and says so; the queue of a client would hide them. */
     server->client =
         ms_bt_client_create(ms_bt_store_transport(options->store),

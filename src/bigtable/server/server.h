@@ -49,6 +49,9 @@ typedef struct ms_bt_server_options {
     /* Streams of rows and of changes open at a time, of all clients; those beyond are
      * RESOURCE_EXHAUSTED. Each may hold two pages for a client that does not read. 0: 2048. */
     uint32_t reads_max;
+    /* Rows above 1 MiB that are on their way to clients, in all: a read that comes to another one
+     * is UNAVAILABLE, unless it is the only one. 0: 1 GiB. */
+    uint64_t large_bytes_max;
 } ms_bt_server_options;
 
 /*

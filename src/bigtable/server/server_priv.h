@@ -96,6 +96,8 @@ struct ms_bt_server {
     msi_operation operations[MSI_OPERATIONS_MAX];
     uint32_t reads_open; /* ReadRows and ReadChangeStream */
     uint32_t reads_max;
+    uint64_t large_bytes; /* of large rows that wait to be read */
+    uint64_t large_bytes_max;
 };
 
 /* server.c */

@@ -8,7 +8,13 @@
 
 #include "bigtable/server/server_priv.h"
 #include "bigtable/wire/resource.h"
+#include "net/raw.h"
 
+/* A ReadRows of all rows of the table that begin with "b". */
+#define READ_LARGE                                                                                 \
+    "\x0a\x1f" TABLE "\x12\x08\x12\x06\x0a\x01"                                                    \
+    "b\x1a\x01"                                                                                    \
+    "c"
 #define TABLETS "millstream.bigtable.v1.Tablets/"
 
 /* Of the oneof, whose names are too long to read. */
@@ -258,6 +264,47 @@ static void streams_beyond_the_limit_are_refused_until_others_end(void **state)
     }
 }
 
+#define MIB ((size_t)1 << 20)
+#define BUSY "Too many large rows wait for clients to read them"
+
+static void large_rows_that_wait_to_be_read_are_bounded(void **state)
+{
+    static raw_peer slow;
+    answer *a = *state;
+    caller *c = a->c;
+    c->f->large_bytes_max = 5 * MIB;
+    reopen(c);
+    for (int i = 0; i < 3; i++) {
+        char text[96];
+        snprintf(text, sizeof(text), T "2'big%d' 3{1{1'cf' 2'q' 4'v'*%zu}}", i, 2 * MIB);
+        make(c, DATA "MutateRow", text);
+    }
+    /* A client that takes the first bytes of two rows and no more. */
+    raw_connect(&slow, ms_bt_server_port(c->f->server));
+    raw_start(&slow);
+    raw_frame(&slow, NGHTTP2_WINDOW_UPDATE, 0, 0, "\0\x10\0\0", 4); /* room for both streams */
+    for (int i = 0; i < 2; i++) {
+        raw_headers(&slow, RAW_END_HEADERS, 2 * i + 1, RAW_REQUEST("/" DATA "ReadRows"));
+        raw_message(&slow, 2 * i + 1, NGHTTP2_FLAG_END_STREAM, READ_LARGE);
+    }
+    /* Both pages are counted when something of both has come. */
+    uint32_t seen = 0;
+    while (seen != 3) {
+        assert_int_equal(raw_read_until(&slow, RAW_DATA), RAW_DATA);
+        seen |= slow.stream == 1 ? 1 : 2;
+    }
+    caller_call(c, DATA "ReadRows", T "2{1'big1'}");
+    assert_int_equal(c->code, MS_GRPC_UNAVAILABLE);
+    assert_string_equal(c->message, BUSY);
+    make(c, DATA "ReadRows", T "2{1'good'}");
+    raw_close(&slow);
+    do {
+        caller_call(c, DATA "ReadRows", T "2{1'big1'}");
+    } while (c->code == MS_GRPC_UNAVAILABLE && strcmp(c->message, BUSY) == 0);
+    assert_int_equal(c->code, MS_GRPC_OK);
+    assert_true(c->answer.bytes > 2 * MIB);
+}
+
 static void the_more_streams_are_open_the_smaller_are_their_pages(void **state)
 {
     (void)state;
@@ -286,6 +333,7 @@ int main(void)
         TEST_ANSWER(a_change_stream_whose_end_is_long_over_ends_at_once),
         TEST_ANSWER(every_other_method_is_unimplemented),
         TEST_ANSWER(streams_beyond_the_limit_are_refused_until_others_end),
+        TEST_ANSWER(large_rows_that_wait_to_be_read_are_bounded),
         cmocka_unit_test(the_more_streams_are_open_the_smaller_are_their_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

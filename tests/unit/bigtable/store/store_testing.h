@@ -48,6 +48,7 @@ typedef struct fixture {
     uint32_t row_bytes_max;
 #ifdef MS_OVER_GRPC
     uint32_t reads_max; /* as in the options of the server */
+    uint64_t large_bytes_max;
     ms_loop *server_loop;
     ms_loop *client_loop;
     ms_bt_server *server;
@@ -85,7 +86,8 @@ static inline void fixture_connect(fixture *f)
                                    .loop_count = 1,
                                    .listen = ms_str_lit("127.0.0.1:0"),
                                    .store = f->store,
-                                   .reads_max = f->reads_max};
+                                   .reads_max = f->reads_max,
+                                   .large_bytes_max = f->large_bytes_max};
     assert_ok(ms_bt_server_create(&server, &f->server, &st));
     snprintf(target, sizeof(target), "127.0.0.1:%u", (unsigned)ms_bt_server_port(f->server));
     ms_bt_grpc_options grpc = {.loop = f->client_loop, .target = ms_str_cstr(target)};
