@@ -154,7 +154,7 @@ static ms_rc send_scanned(rows_call *handler, ms_status *st)
     return ms_buf_append(&handler->last_key, scanned, st);
 }
 
-/* Counts the page that was taken up, if it is large; false: too many large ones are on their way. */
+/* Counts the page that was taken up, if it is large; false: too many such are on their way. */
 static bool enter_page(rows_call *handler)
 {
     ms_bt_server *server = handler->call.server;
