@@ -356,6 +356,20 @@ static void an_authorized_user_fetches_tokens(void **state)
     unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
 }
 
+/* What an authorized user gets from an endpoint with this answer. */
+static void get_user_value(const fixture *f, const char *answer, asked *a)
+{
+    endpoint e;
+    ms_status st = {0};
+    ms_credentials *credentials = NULL;
+    endpoint_start(&e, answer);
+    write_user(f, e.port);
+    assert_ok(create(f, false, &credentials, &st));
+    get_value(f, credentials, a);
+    endpoint_stop(&e);
+    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
+}
+
 static void a_refusal_is_told_without_secrets(void **state)
 {
     fixture *f = *state;
@@ -367,15 +381,8 @@ static void a_refusal_is_told_without_secrets(void **state)
         "canary-g",
     };
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-        endpoint e;
-        ms_status st = {0};
-        ms_credentials *credentials = NULL;
-        endpoint_start(&e, answers[i]);
-        write_user(f, e.port);
-        assert_ok(create(f, false, &credentials, &st));
         asked a;
-        get_value(f, credentials, &a);
-        endpoint_stop(&e);
+        get_user_value(f, answers[i], &a);
         assert_int_equal(a.st.code, MS_IO_ERROR);
         assert_no_canary(&a.st);
         assert_false(a.st.retriable);
@@ -383,26 +390,17 @@ static void a_refusal_is_told_without_secrets(void **state)
             assert_string_equal(a.st.detail, "invalid_grant");
         }
     }
-    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
 }
 
 /* Calls end with UNAVAILABLE then, not as if the credentials were bad. */
 static void a_token_endpoint_that_cannot_now_may_be_asked_again(void **state)
 {
     fixture *f = *state;
-    endpoint e;
-    ms_status st = {0};
-    ms_credentials *credentials = NULL;
-    endpoint_start(&e, "~");
-    write_user(f, e.port);
-    assert_ok(create(f, false, &credentials, &st));
     asked a;
-    get_value(f, credentials, &a);
-    endpoint_stop(&e);
+    get_user_value(f, "~", &a);
     assert_int_equal(a.st.code, MS_IO_ERROR);
     assert_string_equal(a.st.message, "the token endpoint gave no token (HTTP 503)");
     assert_true(a.st.retriable);
-    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
 }
 
 static void any_number_of_seconds_is_a_life(void **state)
@@ -410,21 +408,13 @@ static void any_number_of_seconds_is_a_life(void **state)
     fixture *f = *state;
     static const char *const numbers[] = {"9223372036854775807", "-9223372036854775808", "0"};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        endpoint e;
-        char answer[128];
-        ms_status st = {0};
-        ms_credentials *credentials = NULL;
-        snprintf(answer, sizeof(answer), "{\"access_token\":\"t\",\"expires_in\":%s}", numbers[i]);
-        endpoint_start(&e, answer);
-        write_user(f, e.port);
-        assert_ok(create(f, false, &credentials, &st));
         asked a;
-        get_value(f, credentials, &a);
-        endpoint_stop(&e);
+        char answer[128];
+        snprintf(answer, sizeof(answer), "{\"access_token\":\"t\",\"expires_in\":%s}", numbers[i]);
+        get_user_value(f, answer, &a);
         assert_int_equal(a.st.code, MS_OK);
         assert_string_equal(a.value, "Bearer t");
     }
-    unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
 }
 
 static void secrets_are_sent_to_https_or_this_machine_only(void **state)

@@ -346,7 +346,6 @@ static void connections_that_fail_unread_are_counted_and_make_room(void **state)
 {
     (void)state;
     static raw_peer peers[9];
-    int small = 4096;
     rig it;
     rig_open(&it, &(rig_options){.server.connections_max = 3,
                                  .server.connections_per_peer = 9,
@@ -355,16 +354,9 @@ static void connections_that_fail_unread_are_counted_and_make_room(void **state)
     for (int i = 0; i < 9; i++) {
         raw_peer *peer = &peers[i];
         raw_connect(peer, ms_grpc_server_port(it.server));
-        setsockopt(peer->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-        raw_write(peer, RAW_PREFACE, 24);
-        raw_frame(peer, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
-        raw_frame(peer, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
-        raw_headers(peer, RAW_END_BOTH, 1,
-                    RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+        raw_start_greedy(peer);
         rig_wait_started(&it, i + 1);
-        for (int j = 0; j < 20; j++) {
-            rig_settle(&it); /* a turn sends a megabyte: all that the sockets hold */
-        }
+        rig_settle_full(&it);
         for (int j = 0; j < 1002; j++) {
             raw_frame(peer, NGHTTP2_PRIORITY, 0, 1, "\0\0\0\0\x0f", 5);
         }

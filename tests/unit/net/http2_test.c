@@ -406,12 +406,7 @@ static void a_client_that_does_not_read_is_closed(void **state)
     rig it;
     rig_open(&it, &(rig_options){.with_clock = true});
     raw_connect(&peer, ms_grpc_server_port(it.server));
-    int small = 4096;
-    setsockopt(peer.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-    raw_write(&peer, RAW_PREFACE, 24);
-    raw_frame(&peer, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
-    raw_frame(&peer, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
-    raw_headers(&peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+    raw_start_greedy(&peer);
     rig_wait_started(&it, 1);
     ms_grpc_server_stats stats = {0};
     while (stats.outbound_bytes < 100000) {
@@ -437,19 +432,12 @@ static void answers_that_a_client_does_not_read_are_bounded(void **state)
 {
     (void)state;
     static raw_peer peer;
-    int small = 4096;
     rig it;
     rig_open(&it, &(rig_options){.with_clock = true, .without_channel = true});
     raw_connect(&peer, ms_grpc_server_port(it.server));
-    setsockopt(peer.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-    raw_write(&peer, RAW_PREFACE, 24);
-    raw_frame(&peer, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
-    raw_frame(&peer, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
-    raw_headers(&peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+    raw_start_greedy(&peer);
     rig_wait_started(&it, 1);
-    for (int i = 0; i < 20; i++) {
-        rig_settle(&it); /* a turn sends a megabyte: all that the sockets hold */
-    }
+    rig_settle_full(&it);
     for (int i = 1; i < 20000; i++) {
         raw_headers(&peer, RAW_END_BOTH, 2 * i + 1, RAW_REQUEST("/t/Hold"));
     }

@@ -222,6 +222,18 @@ static inline void raw_message(raw_peer *peer, int32_t stream, uint8_t flags, co
     raw_frame(peer, NGHTTP2_DATA, flags, stream, data, bytes + 5);
 }
 
+/* Of a client, instead of raw_start: wide windows, and a call that is sent more than the sockets
+ * hold. This one holds little. */
+static inline void raw_start_greedy(raw_peer *peer)
+{
+    int small = 4096;
+    setsockopt(peer->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    raw_write(peer, RAW_PREFACE, 24);
+    raw_frame(peer, NGHTTP2_SETTINGS, 0, 0, "\0\x04\x7f\xff\xff\xff", 6);
+    raw_frame(peer, NGHTTP2_WINDOW_UPDATE, 0, 0, "\x7f\xf0\0\0", 4);
+    raw_headers(peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Stream") "count=1000000000;size=100000;");
+}
+
 /* Reading. */
 
 static inline bool raw_fill(raw_peer *peer, size_t wanted)
