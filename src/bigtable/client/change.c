@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads of changes: as read.c, one page filled ahead of the one that the consumer holds. All states
- * change on the consumer's thread.
+ * Partitions of change streams, and reads of changes, whose pages go around as pages_priv.h says.
  */
 /* tidy: no-unit-test: the tests of the store make these calls, in process and over gRPC */
 #include "bigtable/client/change.h"
 
 #include "base/memory.h"
 #include "bigtable/client/client_priv.h"
+#include "bigtable/client/pages_priv.h"
 
 #define DEFAULT_PAGE_BYTES ((size_t)1 << 20)
-#define PAGES 2
 #define WAIT_MAILS 64
 
 /* Partitions. */
@@ -39,24 +38,13 @@ void ms_bt_client_partitions(ms_bt_client *client, ms_bt_partitions *call)
 
 /* Reads. */
 
-typedef enum page_state { PAGE_FREE, PAGE_FILLING, PAGE_READY, PAGE_HELD } page_state;
-
 struct ms_bt_change_read {
     ms_bt_client *client;
     ms_arena arena; /* the copy of the options */
     ms_bt_change_options options;
     ms_bt_change_attempt attempt;
-    ms_bt_change_page pages[PAGES];
-    page_state states[PAGES];
-    int oldest_ready; /* of two ready pages, the one filled first */
-    bool is_filling;
-    bool is_over;    /* no fill follows: at the end, or failed */
-    bool is_waiting; /* the consumer polled and got PENDING */
-    bool is_closing;
-    void (*wake)(void *arg);
-    void *wake_arg;
-    void (*closed)(void *arg);
-    void *closed_arg;
+    ms_bt_change_page pages[MSI_PAGES];
+    msi_pages flow;
 };
 
 static ms_bt_transport *transport_of(const ms_bt_change_read *read)
@@ -93,27 +81,11 @@ void msi_client_copy_change_options(ms_arena *arena, const ms_bt_change_options 
         options->page_bytes_max != 0 ? options->page_bytes_max : DEFAULT_PAGE_BYTES;
 }
 
-/* The first page in this state, or -1. */
-static int find_page(const ms_bt_change_read *read, page_state state)
+static void fill_page(msi_pages *flow, int index)
 {
-    for (int i = 0; i < PAGES; i++) {
-        if (read->states[i] == state) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* Starts the next fill when there is a page to fill and something left to read. */
-static void fill_next(ms_bt_change_read *read)
-{
-    int index = find_page(read, PAGE_FREE);
-    if (index < 0 || read->is_filling || read->is_over) {
-        return;
-    }
+    ms_bt_change_read *read =
+        (ms_bt_change_read *)(void *)((char *)flow - offsetof(ms_bt_change_read, flow));
     ms_bt_change_page_reset(&read->pages[index]);
-    read->states[index] = PAGE_FILLING;
-    read->is_filling = true;
     read->attempt.page = &read->pages[index];
     transport_of(read)->class->change_fill(transport_of(read), &read->attempt);
 }
@@ -121,7 +93,7 @@ static void fill_next(ms_bt_change_read *read)
 static void destroy_read(ms_bt_change_read *read)
 {
     transport_of(read)->class->change_close(transport_of(read), &read->attempt);
-    for (int i = 0; i < PAGES; i++) {
+    for (int i = 0; i < MSI_PAGES; i++) {
         ms_bt_change_page_release(&read->pages[i]);
     }
     msi_client_remove_open(read->client);
@@ -134,28 +106,16 @@ static void deliver_fill(ms_mail *mail)
     ms_bt_change_attempt *attempt = MS_MAIL_OWNER(mail, ms_bt_change_attempt, mail);
     ms_bt_change_read *read =
         (ms_bt_change_read *)(void *)((char *)attempt - offsetof(ms_bt_change_read, attempt));
-    read->is_filling = false;
-    if (read->is_closing) {
-        void (*closed)(void *arg) = read->closed;
-        void *arg = read->closed_arg;
+    int index = msi_pages_filled(&read->flow);
+    if (index < 0) {
+        msi_pages flow = read->flow;
         destroy_read(read);
-        if (closed != NULL) {
-            closed(arg);
-        }
+        msi_pages_tell_closed(&flow);
         return;
     }
-    int index = find_page(read, PAGE_FILLING);
     bool has_failed = !ms_bt_status_is_ok(&attempt->status);
-    read->is_over = has_failed || attempt->is_at_end;
     bool has_changes = !has_failed && read->pages[index].change_count > 0;
-    int other_ready = find_page(read, PAGE_READY);
-    read->states[index] = has_changes ? PAGE_READY : PAGE_FREE;
-    read->oldest_ready = other_ready >= 0 ? other_ready : index;
-    fill_next(read);
-    if (read->is_waiting && (has_changes || read->is_over)) {
-        read->is_waiting = false;
-        read->wake(read->wake_arg);
-    }
+    msi_pages_put(&read->flow, index, has_changes, has_failed || attempt->is_at_end);
 }
 
 void ms_bt_change_attempt_finish(ms_bt_change_attempt *attempt)
@@ -175,11 +135,10 @@ ms_bt_change_read *ms_bt_client_read_changes(ms_bt_client *client,
 {
     ms_bt_change_read *read = ms_mem_calloc(1, sizeof(*read));
     read->client = client;
-    read->wake = wake;
-    read->wake_arg = arg;
+    msi_pages_init(&read->flow, fill_page, wake, arg);
     ms_arena_init(&read->arena, 0);
     msi_client_copy_change_options(&read->arena, options, &read->options);
-    for (int i = 0; i < PAGES; i++) {
+    for (int i = 0; i < MSI_PAGES; i++) {
         ms_bt_change_page_init(&read->pages[i]);
     }
     read->attempt.options = &read->options;
@@ -187,34 +146,21 @@ ms_bt_change_read *ms_bt_client_read_changes(ms_bt_client *client,
     read->attempt.mail.deliver = deliver_fill;
     msi_client_add_open(client);
     client->transport->class->change_open(client->transport, &read->attempt);
-    fill_next(read);
+    msi_pages_start(&read->flow);
     return read;
 }
 
 ms_bt_poll ms_bt_change_read_poll(ms_bt_change_read *read, const ms_bt_change_page **page_out)
 {
-    *page_out = NULL;
-    MS_ASSERT(find_page(read, PAGE_HELD) < 0);
-    if (find_page(read, PAGE_READY) >= 0) {
-        int index = read->oldest_ready;
-        read->states[index] = PAGE_HELD;
-        read->oldest_ready = find_page(read, PAGE_READY);
-        *page_out = &read->pages[index];
-        return MS_BT_POLL_PAGE;
-    }
-    if (!read->is_over) {
-        read->is_waiting = true;
-        return MS_BT_POLL_PENDING;
-    }
-    return ms_bt_status_is_ok(&read->attempt.status) ? MS_BT_POLL_END : MS_BT_POLL_FAILED;
+    int index = -1;
+    ms_bt_poll poll = msi_pages_take(&read->flow, &read->attempt.status, &index);
+    *page_out = index >= 0 ? &read->pages[index] : NULL;
+    return poll;
 }
 
 void ms_bt_change_read_return(ms_bt_change_read *read, const ms_bt_change_page *page)
 {
-    int index = find_page(read, PAGE_HELD);
-    MS_ASSERT(index >= 0 && page == &read->pages[index]);
-    read->states[index] = PAGE_FREE;
-    fill_next(read);
+    msi_pages_return(&read->flow, page - read->pages);
 }
 
 const ms_bt_status *ms_bt_change_read_status(const ms_bt_change_read *read)
@@ -238,10 +184,7 @@ ms_bt_poll ms_bt_change_read_wait(ms_bt_change_read *read, ms_parker *parker,
 
 bool ms_bt_change_read_close(ms_bt_change_read *read, void (*closed)(void *arg), void *arg)
 {
-    if (read->is_filling) {
-        read->is_closing = true;
-        read->closed = closed;
-        read->closed_arg = arg;
+    if (!msi_pages_close(&read->flow, closed, arg)) {
         transport_of(read)->class->change_cancel(transport_of(read), &read->attempt);
         return false;
     }

@@ -238,7 +238,7 @@ static void a_turn_that_was_canceled_while_it_waited_looks_at_nothing(void **sta
 {
     (void)state;
     fixture f;
-    held_pool held;
+    held_pool held[2];
     ms_bt_page page;
     fixture_init(&f, MS_BT_SYNC_OS);
     create_table(&f, (const char *const[]){"a", "b"}, 2);
@@ -248,13 +248,13 @@ static void a_turn_that_was_canceled_while_it_waited_looks_at_nothing(void **sta
     ms_bt_transport *transport = ms_bt_store_transport(f.store);
     for (int is_canceled = 0; is_canceled < 2; is_canceled++) {
         ms_bt_attempt attempt = {.options = &options, .mailbox = &f.mailbox, .page = &page};
-        pool_hold(&f, &held);
+        pool_hold(&f, &held[is_canceled]);
         transport->class->read_open(transport, &attempt);
         transport->class->read_fill(transport, &attempt);
         if (is_canceled) {
             transport->class->read_cancel(transport, &attempt);
         }
-        pool_let_go(&held);
+        pool_let_go(&held[is_canceled]);
         while (ms_mailbox_pop(&f.mailbox) == NULL) {
             ms_parker_park(&f.parker, MS_PARK_FOREVER);
         }
