@@ -336,6 +336,7 @@ static void h2_goaway(msi_h2 *h2, uint32_t h2_error, ms_str debug)
         ms_str_equals(debug, ms_str_lit("too_many_pings"))) {
         channel->h2_options.keepalive_ns *= 2;
     }
+    pump(channel); /* calls that waited for room on it need another one */
 }
 
 static void h2_room(msi_h2 *h2)

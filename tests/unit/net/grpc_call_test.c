@@ -583,9 +583,37 @@ static void a_large_request_may_be_cut_short(void **state)
     script_close(&own);
 }
 
+static void calls_that_wait_for_room_leave_a_connection_that_is_to_end(void **state)
+{
+    (void)state;
+    static raw_peer second;
+    script own;
+    script_open(&own, (rig_options){.channel.connections_max = 1});
+    probe call = {.path = "/s/M", .request = "x"};
+    probe other = {.path = "/s/M", .request = "x"};
+    probe_start(&own.it, &call);
+    raw_accept(own.peer, own.listen_fd);
+    assert_true(raw_fill(own.peer, 24));
+    raw_take(own.peer, 24);
+    raw_frame(own.peer, NGHTTP2_SETTINGS, 0, 0, "\0\x03\0\0\0\x01", 6);
+    assert_int_equal(raw_read_until(own.peer, RAW_HEADERS), RAW_HEADERS);
+    probe_start(&own.it, &other); /* waits: one stream at a time */
+    raw_frame(own.peer, NGHTTP2_GOAWAY, 0, 0, "\0\0\0\x01\0\0\0\0", 8);
+    raw_accept(&second, own.listen_fd);
+    raw_serve(&second);
+    assert_int_equal(raw_read_until(&second, RAW_HEADERS), RAW_HEADERS);
+    raw_headers(&second, RAW_END_BOTH, 1, ANSWER "grpc-status=0;");
+    probe_wait(&other);
+    raw_headers(own.peer, RAW_END_BOTH, 1, ANSWER "grpc-status=0;");
+    probe_wait(&call);
+    raw_close(&second);
+    script_close(&own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_that_wait_for_room_leave_a_connection_that_is_to_end),
         cmocka_unit_test(a_request_has_the_headers_of_grpc),
         cmocka_unit_test(every_ending_has_its_code),
         cmocka_unit_test(trailers_and_details_are_decoded),
