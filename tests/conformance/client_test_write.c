@@ -335,6 +335,71 @@ static void writes_at_the_same_time_get_each_its_own_outcome(void **state)
     }
 }
 
+/* A service that is loaded: ten requests a second, less three tenths. */
+static ms_str slow_message(rig *it)
+{
+    ms_status st = {0};
+    ms_buf bytes;
+    ms_buf_init(&bytes, BYTES_MAX);
+    assert_ok(ms_buf_append(&bytes, entries_message(it, (int[]){OK_, NO_ANSWER}), &st));
+    assert_ok(ms_wire_rate_limit_encode(10000000, 0.5, &bytes, &st));
+    ms_str copy = ms_arena_copy_str(&it->arena, ms_buf_view(&bytes));
+    ms_buf_release(&bytes);
+    return copy;
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Moves the clock, and sees that the client has acted on it. */
+static void pass_ms(rig *it, ms_env_clock *clock, int64_t ms)
+{
+    ms_env_clock_advance_us(clock, ms * 1000);
+    ms_loop_call(it->loop, do_nothing, NULL);
+}
+
+static void writes_begin_as_fast_as_the_service_says(void **state)
+{
+    (void)state;
+    enum { WRITES = 4 };
+    static const char *const keys[WRITES] = {"ka", "kb", "kc", "kd"};
+    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000 * MS_NS};
+    rig it;
+    ms_env_set_clock(&clock);
+    rig_init(&it);
+    mock_answer script[WRITES] = {0};
+    write_call writes[WRITES];
+    for (int i = 0; i < WRITES; i++) {
+        script[i].messages[0] =
+            i == 0 ? slow_message(&it) : entries_message(&it, (int[]){OK_, NO_ANSWER});
+    }
+    rig_open(&it, script, WRITES);
+    for (int i = 0; i < WRITES; i++) {
+        write_init(&it, &writes[i], keys[i]);
+        ms_bt_client_mutate_rows(it.client, &writes[i].call);
+        if (i < 2) {
+            ms_bt_call_wait(&writes[i].call.call, &it.parker);
+        }
+    }
+    pass_ms(&it, &clock, 142);
+    assert_int_equal(mock_request_count(it.server), 2);
+    pass_ms(&it, &clock, 1);
+    ms_bt_call_wait(&writes[2].call.call, &it.parker);
+    /* One that waits for its turn can be given up. */
+    ms_bt_call_cancel(&writes[3].call.call);
+    ms_bt_call_wait(&writes[3].call.call, &it.parker);
+    for (int i = 0; i < WRITES; i++) {
+        assert_int_equal(writes[i].call.call.status.code, i < 3 ? MS_BT_OK : MS_BT_CANCELLED);
+        write_release(&writes[i]);
+    }
+    pass_ms(&it, &clock, 1000);
+    assert_int_equal(mock_request_count(it.server), 3);
+    rig_close(&it);
+    ms_env_set_clock(NULL);
+}
+
 static void wake_nobody(void *arg)
 {
     (void)arg;
@@ -377,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_write_goes_on_when_its_connection_is_closed),
         cmocka_unit_test(writes_in_flight_can_be_given_up),
         cmocka_unit_test(writes_at_the_same_time_get_each_its_own_outcome),
+        cmocka_unit_test(writes_begin_as_fast_as_the_service_says),
         cmocka_unit_test(a_write_and_a_read_that_reach_no_server_end_when_they_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

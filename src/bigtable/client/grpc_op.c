@@ -202,6 +202,12 @@ static bool is_out_of_reach(msi_op *op, int64_t now_ns)
     return true;
 }
 
+/* The moment at which an attempt that is ready at at_ns may begin. */
+static int64_t when_to_begin(msi_op *op, int64_t at_ns)
+{
+    return op->class_of->is_paced ? msi_rate_take(&op->grpc->rate, at_ns) : at_ns;
+}
+
 /* An attempt has ended, and op->status says how. */
 static void decide(msi_op *op)
 {
@@ -222,7 +228,7 @@ static void decide(msi_op *op)
         finish(op);
         return;
     }
-    ms_loop_timer_start(op->grpc->loop, &op->timer, now_ns + wait_ns);
+    ms_loop_timer_start(op->grpc->loop, &op->timer, when_to_begin(op, now_ns + wait_ns));
 }
 
 static void read_details(msi_op *op, ms_str details)
@@ -386,10 +392,15 @@ void msi_op_start_here(msi_op *op)
     int64_t timeout_ns =
         op->timeout_ms < INT64_MAX / 1000000 ? op->timeout_ms * 1000000 : INT64_MAX;
     ms_loop_timer_init(&op->timer, retry);
-    op->lost_ns = ms_env_mono_ns();
-    msi_retry_init(&op->retry, &op->class_of->policy, timeout_ns, ms_env_mono_ns(),
-                   ms_env_next_seed());
-    begin_attempt(op);
+    int64_t now_ns = ms_env_mono_ns();
+    op->lost_ns = now_ns;
+    msi_retry_init(&op->retry, &op->class_of->policy, timeout_ns, now_ns, ms_env_next_seed());
+    int64_t begin_ns = when_to_begin(op, now_ns);
+    if (begin_ns > now_ns && !wants_end(op)) {
+        ms_loop_timer_start(op->grpc->loop, &op->timer, begin_ns);
+    } else {
+        begin_attempt(op);
+    }
 }
 
 static void deliver_start(ms_mail *mail)

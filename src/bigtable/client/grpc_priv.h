@@ -14,6 +14,7 @@
 #define MS_BIGTABLE_CLIENT_GRPC_PRIV_H
 
 #include "bigtable/client/grpc.h"
+#include "bigtable/client/rate.h"
 #include "bigtable/client/retry.h"
 #include "bigtable/client/transport.h"
 #include "bigtable/wire/header.h"
@@ -37,6 +38,7 @@ typedef enum msi_op_next {
 typedef struct msi_op_class {
     const char *path;
     bool is_admin;
+    bool is_paced; /* the service may say how fast these begin */
     msi_retry_policy policy;
 
     /* Appends the request of the next attempt. Anything but OK ends the operation with it. */
@@ -111,6 +113,7 @@ struct msi_grpc {
     _Atomic bool is_sweeping;
     _Atomic bool is_millstream;
     ms_bt_grpc_hints hints;
+    msi_rate rate;    /* of MutateRows; loop */
     ms_spares spares; /* operations */
 };
 

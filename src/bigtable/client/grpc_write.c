@@ -28,6 +28,7 @@ typedef struct write_op {
     ms_str last_text;   /* texts that repeat are kept once */
     bool was_attempted; /* entries have outcomes of their own */
     bool was_answered;  /* an entry had an answer of its own */
+    bool was_paced;     /* the attempt under way was told how fast the next may begin */
 } write_op;
 
 _Static_assert(sizeof(write_op) <= MSI_OP_BYTES, "fits into an operation");
@@ -69,6 +70,7 @@ static ms_bt_code request(msi_op *op, ms_buf *message, ms_bt_status *bt)
     for (uint32_t i = 0; i < write->sent_count; i++) {
         write->entries[write->sent[i]].is_answered = false;
     }
+    write->was_paced = false;
     ms_status st = {0};
     ms_rc rc = call->is_single ? ms_wire_mutate_row_encode(&head, call->batch, message, &st)
                                : ms_wire_mutate_rows_encode(&head, call->batch, write->sent,
@@ -97,6 +99,11 @@ static ms_bt_code message(msi_op *op, ms_str bytes, ms_bt_status *bt)
         entry->code = is_code ? (uint8_t)result.code : (uint8_t)MS_BT_UNKNOWN;
         entry->text = keep_text(write, result.message);
     }
+    if (reader.has_rate_limit) {
+        write->was_paced = true;
+        msi_rate_set(&op->grpc->rate, reader.rate_factor, reader.rate_period_micros,
+                     ms_env_mono_ns());
+    }
     return MS_BT_OK;
 }
 
@@ -111,11 +118,25 @@ static bool may_repeat(const msi_op *op, const entry_state *entry)
     return is_asked_back || msi_retry_is_retryable(&op->class_of->policy, entry->code);
 }
 
+/* What the end of an attempt says of the load of the cluster. */
+static void note_load(const write_op *write)
+{
+    msi_rate *rate = &write->op.grpc->rate;
+    if (!ms_bt_status_is_ok(&write->op.status)) {
+        msi_rate_failed(rate, write->op.status.code, ms_env_mono_ns());
+    } else if (!write->was_paced) {
+        msi_rate_unset(rate, ms_env_mono_ns());
+    }
+}
+
 /* Gives each entry its outcome and keeps those to send again. */
 static msi_op_next end(msi_op *op)
 {
     write_op *write = (write_op *)(void *)op;
     bool was_taken = ms_bt_status_is_ok(&op->status);
+    if (op->class_of->is_paced) {
+        note_load(write);
+    }
     write->was_attempted = true;
     if (was_taken && write->call->is_single) {
         write->entries[0].code = MS_BT_OK;
@@ -185,6 +206,7 @@ static void finish(msi_op *op)
 
 static const msi_op_class mutate_rows = {
     .path = "/google.bigtable.v2.Bigtable/MutateRows",
+    .is_paced = true,
     .policy = {.attempt_ns = 60 * SECOND_NS, .total_ns = 600 * SECOND_NS, .attempts_max = 10},
     .request = request,
     .message = message,
