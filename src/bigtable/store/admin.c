@@ -62,6 +62,17 @@ static int64_t commit_micros(const change *c)
     return c->store->commit.micros;
 }
 
+static int64_t wall_micros(const change *c)
+{
+    return c->store->commit.wall_micros;
+}
+
+static void begin_stream(change *c)
+{
+    c->draft.stream_micros = commit_micros(c);
+    c->draft.stream_wall_micros = wall_micros(c);
+}
+
 /* [first key of the table, first key of the next]: of its cells, resp. of its change log. */
 static void delete_all(ms_bt_store *store, uint32_t table)
 {
@@ -93,11 +104,10 @@ static ms_bt_code check_create(change *c)
         return ms_bt_status_set(c->bt, MS_BT_ALREADY_EXISTS, "table \"%s\" already exists", path);
     }
     c->def = *table;
-    c->draft =
-        (msi_table){.def = &c->def,
-                    .next_tablet_id = 1,
-                    .created_micros = commit_micros(c),
-                    .stream_micros = table->change_retention_micros != 0 ? commit_micros(c) : 0};
+    c->draft = (msi_table){.def = &c->def, .next_tablet_id = 1, .created_micros = wall_micros(c)};
+    if (table->change_retention_micros != 0) {
+        begin_stream(c);
+    }
     msi_table_first_tablets(&c->draft, table->splits, table->split_count, commit_micros(c),
                             &c->scratch);
     return MS_BT_OK;
@@ -252,15 +262,19 @@ static ms_bt_code check_update(change *c)
     c->def.change_retention_micros = retention;
     if (retention == 0 && c->before->is_logged) {
         c->draft.stream_micros = 0;
+        c->draft.stream_wall_micros = 0;
         c->draft.past_count = 0;
         c->ends_readers = true;
         delete_all(c->store, MSI_KEY_TABLES_END + c->before->id);
     } else if (retention != 0 && !c->before->is_logged) {
-        c->draft.stream_micros = commit_micros(c);
+        begin_stream(c);
     } else if (retention != 0) {
         /* What is older may be gone, and a longer retention does not bring it back. */
         int64_t kept = commit_micros(c) - c->before->def->change_retention_micros;
-        c->draft.stream_micros = kept > c->before->stream_micros ? kept : c->before->stream_micros;
+        if (kept > c->before->stream_micros) {
+            c->draft.stream_micros = kept;
+            c->draft.stream_wall_micros = kept;
+        }
     }
     return MS_BT_OK;
 }

@@ -269,7 +269,8 @@ static ms_bt_code open_at_time(msi_change_read *read, const msi_table *table, in
                                 "Error in field 'start_time' : is before the table was created");
     }
     int64_t since = start != 0 ? start : safe_micros + 1;
-    if (start == 0 && since < table->stream_micros) {
+    /* The store's clock may have been ahead of the wall clock when the stream began. */
+    if (since < table->stream_micros && (start == 0 || start >= table->stream_wall_micros)) {
         since = table->stream_micros;
     }
     MS_BT_TRY(check_age(table, since, bt));

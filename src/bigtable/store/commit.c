@@ -171,6 +171,7 @@ void msi_commit_begin(ms_bt_store *store)
 {
     msi_commit *commit = &store->commit;
     int64_t now = ms_env_wall_us();
+    commit->wall_micros = now;
     commit->micros = now > commit->last_micros ? now : commit->last_micros + 1;
     if (commit->rows != NULL) {
         msi_row_set_reset(commit->rows);

@@ -8,7 +8,7 @@
 #include "bigtable/store/key.h"
 
 #define RECORD_VERSION 1u
-#define TABLE_VERSION 2u
+#define TABLE_VERSION 3u
 #define RECORD_BYTES_MAX ((size_t)128 << 20) /* twenty thousand tablets with long keys */
 
 #define META_BYTES 5u
@@ -259,6 +259,7 @@ static ms_rc put_table_payload(const msi_table *table, ms_buf *buf, ms_status *s
     MS_TRY(ms_codec_put_u8(buf, def->is_protected, st));
     MS_TRY(ms_codec_put_signed(buf, table->created_micros, st));
     MS_TRY(ms_codec_put_signed(buf, table->stream_micros, st));
+    MS_TRY(ms_codec_put_signed(buf, table->stream_wall_micros, st));
     MS_TRY(ms_codec_put_u32(buf, table->dropped_families, st));
     MS_TRY(ms_codec_put_u32(buf, table->next_tablet_id, st));
     MS_TRY(put_tablets(table->tablets, table->tablet_count, buf, st));
@@ -307,12 +308,14 @@ static void read_splits(ms_codec_reader *reader, ms_arena *arena, msi_table *dra
     msi_table_first_tablets(draft, splits, count, 0, arena);
 }
 
-static void read_newer(ms_codec_reader *reader, ms_arena *arena, ms_bt_table *def, msi_table *draft)
+static void read_newer(ms_codec_reader *reader, uint16_t version, ms_arena *arena, ms_bt_table *def,
+                       msi_table *draft)
 {
     def->change_retention_micros = ms_codec_reader_signed(reader);
     def->is_protected = ms_codec_reader_u8(reader) != 0;
     draft->created_micros = ms_codec_reader_signed(reader);
     draft->stream_micros = ms_codec_reader_signed(reader);
+    draft->stream_wall_micros = version < 3 ? draft->stream_micros : ms_codec_reader_signed(reader);
     draft->dropped_families = ms_codec_reader_u32(reader);
     draft->next_tablet_id = ms_codec_reader_u32(reader);
     draft->tablets = read_tablets(reader, arena, &draft->tablet_count);
@@ -380,10 +383,10 @@ ms_rc msi_record_read_table(ms_codec_reader *reader, uint16_t version, ms_arena 
     }
     def->families = families;
     draft->family_ids = ids;
-    if (version < TABLE_VERSION) {
+    if (version == 1) {
         read_splits(reader, arena, draft);
     } else {
-        read_newer(reader, arena, def, draft);
+        read_newer(reader, version, arena, def, draft);
     }
     MS_TRY(ms_codec_reader_finish(reader, "a table of the embedded store", st));
     if (!is_table_sane(draft)) {

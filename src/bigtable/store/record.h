@@ -11,8 +11,9 @@
  *     C         the clock                        T...  a table, all about it
  *     P...      an app profile                   I...  an instance that was made as such
  *
- * Format 1 had neither profiles nor instances, and tables of version 1, without tablets; opening a
- * store of it writes the tables anew.
+ * Format 1 had neither profiles nor instances, and tables of version 1, without tablets; format 2
+ * had tables of version 2, whose times were all the store's. Opening such a store writes the tables
+ * anew.
  *
  * Ownership: what is read belongs to the arena given. Thread: any.
  */
@@ -21,7 +22,7 @@
 
 #include "bigtable/store/schema.h"
 
-#define MSI_FORMAT_VERSION 2u
+#define MSI_FORMAT_VERSION 3u
 #define MSI_FIRST_TABLE_ID 1u
 #define MSI_FIRST_FAMILY_ID 1u
 #define MSI_FIRST_TABLET_ID 1u

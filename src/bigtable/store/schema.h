@@ -49,8 +49,9 @@ typedef struct msi_table {
     size_t tablet_count;       /* at least 1 */
     const msi_tablet *past;    /* which ended, while their changes are kept: ascending by id */
     size_t past_count;
-    int64_t created_micros;
-    int64_t stream_micros; /* since when changes are logged, and kept; 0: they are not */
+    int64_t created_micros;     /* by the wall clock */
+    int64_t stream_micros;      /* since when changes are logged, and kept; 0: they are not */
+    int64_t stream_wall_micros; /* that by the wall clock, which may be behind the store's */
 
     /* Derived. */
     const ms_str *family_names;

@@ -78,7 +78,8 @@ typedef struct msi_commit {
     ms_kv_batch *batch;
     size_t batch_bytes; /* of the mutations in it */
     uint32_t batch_mutations;
-    int64_t micros; /* the timestamp of the batch under way */
+    int64_t micros;      /* the timestamp of the batch under way */
+    int64_t wall_micros; /* the wall clock when it began: the same, or before */
     int64_t last_micros;
     msi_call_list pending;    /* taken from the queue; the first may be half done */
     msi_call_list done;       /* encoded whole, not yet acknowledged */

@@ -246,6 +246,42 @@ static void watermark_holds_though_the_clock_steps_back_over_a_restart(void **st
     ms_arena_release(&arena);
 }
 
+/* The store's clock never goes back, so it is ahead once the machine's was and was set right. */
+static void a_stream_begun_when_the_clock_had_stepped_back_is_read_from_now(void **state)
+{
+    timed *t = *state;
+    const int64_t second = 1000000;
+    ms_env_clock_advance_us(&t->clock, 3600 * second);
+    create_stream_table(&t->f, NULL, 0);
+    ms_bt_status bt = call_with_key(&t->f, "", ms_bt_client_drop_table);
+    assert_bt(&bt, MS_BT_OK);
+    ms_env_clock_advance_us(&t->clock, -1800 * second);
+    const int64_t created = START_MICROS + 1800 * second;
+    const char *const families[] = {"f"};
+    create_table(&t->f, families, 1);
+    ms_env_clock_advance_us(&t->clock, 60 * second);
+    bt = set_retention(&t->f, DAY_MICROS);
+    assert_bt(&bt, MS_BT_OK);
+    put(&t->f, "a", "2");
+    for (int turn = 0; turn < 3; turn++) {
+        stream s = stream_from(&t->f, "", "", created - 1);
+        assert_stream_fails(&s, MS_BT_INVALID_ARGUMENT, "is before the table was created");
+        stream_close(&s);
+        s = stream_from(&t->f, "", "", created + 60 * second - 1000);
+        assert_stream_fails(&s, MS_BT_OUT_OF_RANGE, "older than the changes that are retained");
+        stream_close(&s);
+        s = stream_from(&t->f, "", "", created + 60 * second);
+        assert_changes(&s, 1, "a{f:q@1000000=2}");
+        stream_close(&s);
+        if (turn == 0) {
+            fixture_close(&t->f);
+            fixture_open(&t->f);
+        }
+        /* At the last turn the machine's clock has come past the store's. */
+        ms_env_clock_advance_us(&t->clock, 900 * second);
+    }
+}
+
 static void stream_ends_with_its_end_time(void **state)
 {
     timed *t = *state;
@@ -1056,6 +1092,7 @@ int main(void)
         TEST(pages_end_at_their_size),
         TEST(heartbeats_say_that_nothing_happened),
         TEST(watermark_holds_though_the_clock_steps_back_over_a_restart),
+        TEST(a_stream_begun_when_the_clock_had_stepped_back_is_read_from_now),
         TEST(stream_ends_with_its_end_time),
         TEST(stream_without_a_start_begins_now),
         TEST(tokens_go_on_behind_their_change_also_after_a_restart),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records: everything survives, damage is seen, and a store of format 1 is brought to format 2. */
+/* Records: everything survives, damage is seen, older formats are brought to the present one. */
 #include "testing.h"
 
 #include "base/codec.h"
@@ -75,7 +75,8 @@ static msi_table table_draft(fixture *f, ms_bt_table *def)
                        .past = past,
                        .past_count = 1,
                        .created_micros = 5,
-                       .stream_micros = 6};
+                       .stream_micros = 6,
+                       .stream_wall_micros = 4};
 }
 
 static ms_rc check_table(void *arg, ms_codec_reader *payload, uint16_t version, ms_status *st)
@@ -84,13 +85,14 @@ static ms_rc check_table(void *arg, ms_codec_reader *payload, uint16_t version, 
     f->count++;
     msi_table got;
     MS_TRY(msi_record_read_table(payload, version, &f->arena, &got, st));
-    assert_int_equal(version, 2);
+    assert_int_equal(version, 3);
     assert_int_equal(got.id, 3);
     assert_int_equal(got.next_family_id, 5);
     assert_int_equal(got.next_tablet_id, 10);
     assert_int_equal(got.dropped_families, 2);
     assert_int_equal(got.created_micros, 5);
     assert_int_equal(got.stream_micros, 6);
+    assert_int_equal(got.stream_wall_micros, 4);
     assert_int_equal(got.def->family_count, 2);
     assert_str_equal(got.def->families[0].name, "sum");
     assert_int_equal(got.def->families[0].type, MS_BT_VALUE_INT64_SUM);
@@ -239,7 +241,7 @@ static void profiles_and_instances_survive_beside_a_table_of_their_name(void **s
     assert_int_equal(f->count, 3);
 }
 
-/* Format 1, written byte by byte: a store that an older program left. */
+/* Formats 1 and 2, written byte by byte: stores that older programs left. */
 
 static void put_old_record(fixture *f, ms_str key, ms_buf *payload)
 {
@@ -260,14 +262,45 @@ static void put_old_number(fixture *f, const char *key, uint32_t number)
     put_old_record(f, ms_str_make(key, 5), &buf);
 }
 
-static void write_old_store(fixture *f)
+static void put_old_splits(ms_buf *buf)
 {
     ms_status st = {0};
-    put_old_number(f, "\0\0\0\0F", 1);
+    assert_ok(ms_codec_put_varint(buf, 2, &st));
+    assert_ok(ms_codec_put_str(buf, ms_str_lit("c"), &st));
+    assert_ok(ms_codec_put_str(buf, ms_str_lit("m"), &st));
+}
+
+/* A stream of a day since 7, in a table made at 6, with the same splits. */
+static void put_old_tablets(ms_buf *buf)
+{
+    static const char *const keys[] = {"", "c", "m", ""};
+    ms_status st = {0};
+    assert_ok(ms_codec_put_signed(buf, 86400000000, &st));
+    assert_ok(ms_codec_put_u8(buf, 0, &st));
+    assert_ok(ms_codec_put_signed(buf, 6, &st));
+    assert_ok(ms_codec_put_signed(buf, 7, &st));
+    assert_ok(ms_codec_put_u32(buf, 0, &st));
+    assert_ok(ms_codec_put_u32(buf, 4, &st));
+    assert_ok(ms_codec_put_varint(buf, 3, &st));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_ok(ms_codec_put_u32(buf, i + 1, &st));
+        assert_ok(ms_codec_put_str(buf, ms_str_cstr(keys[i]), &st));
+        assert_ok(ms_codec_put_str(buf, ms_str_cstr(keys[i + 1]), &st));
+        assert_ok(ms_codec_put_signed(buf, 6, &st));
+        assert_ok(ms_codec_put_signed(buf, 0, &st));
+    }
+    assert_ok(ms_codec_put_varint(buf, 0, &st));
+}
+
+/* Table versions are those of the format. */
+static void write_old_store(fixture *f, uint16_t format)
+{
+    ms_status st = {0};
+    put_old_number(f, "\0\0\0\0F", format);
     put_old_number(f, "\0\0\0\0N", 4);
     ms_buf buf;
     ms_buf_init(&buf, 1024);
-    assert_ok(ms_codec_put_u16(&buf, 1, &st));
+    assert_ok(ms_codec_put_u16(&buf, format, &st));
     assert_ok(ms_codec_put_u32(&buf, 3, &st));
     assert_ok(ms_codec_put_u32(&buf, 3, &st));
     assert_ok(ms_codec_put_str(&buf, ms_str_lit("p"), &st));
@@ -282,22 +315,25 @@ static void write_old_store(fixture *f)
         const ms_bt_gc_rule *rule = ms_bt_gc_rule_max_versions(&f->arena, 2);
         assert_ok(ms_bt_gc_rule_encode(i == 0 ? NULL : rule, &buf, &st));
     }
-    assert_ok(ms_codec_put_varint(&buf, 2, &st));
-    assert_ok(ms_codec_put_str(&buf, ms_str_lit("c"), &st));
-    assert_ok(ms_codec_put_str(&buf, ms_str_lit("m"), &st));
+    if (format == 1) {
+        put_old_splits(&buf);
+    } else {
+        put_old_tablets(&buf);
+    }
     const char key[] = "\0\0\0\0Tprojects/p/instances/i/tables/t";
     put_old_record(f, ms_str_make(key, sizeof(key) - 1), &buf);
     write_batch(f);
 }
 
-static void assert_upgraded(fixture *f)
+/* Of what both formats have. */
+static void assert_upgraded(fixture *f, int64_t created_micros, int64_t stream_micros)
 {
     ms_status st = {0};
     msi_schema *schema = NULL;
     assert_ok(msi_schema_load(f->kv, &schema, &st));
     uint32_t format = 0;
     assert_ok(msi_record_format(f->kv, &format, &st));
-    assert_int_equal(format, 2);
+    assert_int_equal(format, 3);
     assert_int_equal(schema->next_table_id, 4);
     assert_int_equal(schema->table_count, 1);
     const msi_table *table = schema->tables[0];
@@ -309,17 +345,27 @@ static void assert_upgraded(fixture *f)
     assert_int_equal(table->tablets[2].id, 3);
     assert_int_equal(table->def->split_count, 2);
     assert_str_equal(table->def->splits[1], "m");
-    assert_false(table->is_logged);
-    assert_int_equal(table->created_micros, 0);
+    assert_int_equal(table->is_logged, stream_micros != 0);
+    assert_int_equal(table->created_micros, created_micros);
+    assert_int_equal(table->stream_micros, stream_micros);
+    assert_int_equal(table->stream_wall_micros, stream_micros);
     msi_schema_drop(schema);
 }
 
-static void a_store_of_format_1_opens_and_is_of_format_2_then(void **state)
+static void a_store_of_format_1_opens_and_is_of_format_3_then(void **state)
 {
     fixture *f = *state;
-    write_old_store(f);
-    assert_upgraded(f);
-    assert_upgraded(f);
+    write_old_store(f, 1);
+    assert_upgraded(f, 0, 0);
+    assert_upgraded(f, 0, 0);
+}
+
+static void a_store_of_format_2_opens_and_is_of_format_3_then(void **state)
+{
+    fixture *f = *state;
+    write_old_store(f, 2);
+    assert_upgraded(f, 6, 7);
+    assert_upgraded(f, 6, 7);
 }
 
 static void an_empty_store_gets_the_format(void **state)
@@ -333,7 +379,7 @@ static void an_empty_store_gets_the_format(void **state)
     assert_ok(msi_schema_load(f->kv, &schema, &st));
     msi_schema_drop(schema);
     assert_ok(msi_record_format(f->kv, &format, &st));
-    assert_int_equal(format, 2);
+    assert_int_equal(format, 3);
 }
 
 int main(void)
@@ -343,7 +389,8 @@ int main(void)
         TEST(tables_survive_whole),
         TEST(impossible_tables_are_refused),
         TEST(profiles_and_instances_survive_beside_a_table_of_their_name),
-        TEST(a_store_of_format_1_opens_and_is_of_format_2_then),
+        TEST(a_store_of_format_1_opens_and_is_of_format_3_then),
+        TEST(a_store_of_format_2_opens_and_is_of_format_3_then),
         TEST(an_empty_store_gets_the_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,12 +197,12 @@ static void newer_format_is_refused(void **state)
     const ms_str key = {"\0\0\0\0F", 5};
     char record[10];
     ms_codec_store_u16(record, 1);
-    ms_codec_store_u32(record + 2, 3);
+    ms_codec_store_u32(record + 2, 4);
     ms_codec_store_u32(record + 6, ms_crc32c(ms_crc32c(0, key), ms_str_make(record, 6)));
     ms_kv_batch_put(f->batch, key, ms_str_make(record, sizeof(record)));
     write_batch(f);
     assert_int_equal(load(f, &st), MS_NOT_SUPPORTED);
-    assert_string_equal(st.message, "the embedded store has format 3; this Millstream knows 2");
+    assert_string_equal(st.message, "the embedded store has format 4; this Millstream knows 3");
 }
 
 static void clock_survives(void **state)
