@@ -480,6 +480,33 @@ serve_and_end() { # signal, status
 case_serve_ends_at_sigterm_and_keeps_what_it_was_given() { serve_and_end TERM 0; }
 case_serve_ends_at_sigint_and_keeps_what_it_was_given() { serve_and_end INT 0; }
 case_serve_that_is_killed_keeps_what_it_acknowledged() { serve_and_end KILL 137; }
+# A number of kB of the server.
+memory_kb() { # field
+    sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$server/status
+}
+sum_of_values() {
+    sql "$values SELECT COUNT(*) AS n, SUM(CHAR_LENGTH(cf.v)) AS c FROM t;"
+    status_is 0
+    out_is '{"n":12000,"c":120000000}\n'
+}
+case_large_scans_take_no_memory() {
+    serve --data-dir served
+    way=(--bigtable "$address")
+    values="CREATE TABLE t (k STRING NOT NULL, cf ROW<v STRING>, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector'='bigtable', 'project'='p', 'instance'='i', 'table'='t');"
+    bt create-table p/i/t --family cf
+    sql "$values $(numbers g 1000000 12000)
+INSERT INTO t SELECT CAST(id AS STRING), ROW(CONCAT(x, x, x, x, x, x, x, x, x, x)) FROM (SELECT id, '$(printf '%01000d' 0)' AS x FROM g);"
+    status_is 0
+    sum_of_values
+    # 120 MB once more, with all caches warm: the highest it gets, beside what it has.
+    local before peak
+    echo 5 >/proc/$server/clear_refs
+    before=$(memory_kb VmRSS)
+    sum_of_values
+    peak=$(memory_kb VmHWM)
+    [ $((peak - before)) -lt 24000 ] || fail "a scan of 120 MB took the server from $before to $peak kB"
+    end_server TERM 0
+}
 case_serve_finishes_the_calls_under_way() {
     # A tailing job reads and writes without end: it is told that the server goes, and the server ends.
     serve --data-dir data
