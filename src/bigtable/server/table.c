@@ -7,6 +7,7 @@
 #include "bigtable/server/server_priv.h"
 
 #include "base/env.h"
+#include "bigtable/store/instance.h"
 #include "bigtable/wire/resource.h"
 #include "bigtable/wire/schema.h"
 #include "bigtable/wire/time.h"
@@ -63,9 +64,23 @@ static void release(msi_call *call)
     }
 }
 
+static ms_pb_table *table_to_pb(table_call *handler, const ms_bt_table *table,
+                                ms_wire_table_view view)
+{
+    ms_arena *arena = &handler->call.arena;
+    ms_pb_table *out = ms_wire_table_to_pb(table, view, arena);
+    if (ms_wire_table_view_has_clusters(view)) {
+        const ms_str *ids = NULL;
+        size_t count =
+            ms_bt_store_cluster_ids(handler->call.server->store, &table->name, arena, &ids);
+        ms_wire_table_add_clusters(out, ids, count, arena);
+    }
+    return out;
+}
+
 static void reply_table(table_call *handler, const ms_bt_table *table, ms_wire_table_view view)
 {
-    msi_call_reply(&handler->call, &ms_wire_table_to_pb(table, view, &handler->call.arena)->base);
+    msi_call_reply(&handler->call, &table_to_pb(handler, table, view)->base);
 }
 
 /* Answers that are empty. */
@@ -157,7 +172,7 @@ static void looked_at(ms_bt_call *store_call, void *arg)
         ms_pb_list_tables_response *out = handler->list;
         /* The message borrows from the table, and the next answer takes the place of this one. */
         const ms_bt_table *table = ms_bt_table_copy(arena, handler->table.table);
-        out->tables[out->n_tables++] = ms_wire_table_to_pb(table, handler->view, arena);
+        out->tables[out->n_tables++] = table_to_pb(handler, table, handler->view);
     }
     handler->next++;
     look_at_next(handler);

@@ -455,3 +455,17 @@ void ms_bt_store_delete_cluster(ms_bt_store *store, ms_bt_instance_call *call)
 {
     begin(store, call, run_delete_cluster);
 }
+
+size_t ms_bt_store_cluster_ids(ms_bt_store *store, const ms_bt_table_name *instance,
+                               ms_arena *arena, const ms_str **ids_out)
+{
+    msi_schema *schema = msi_store_schema(store);
+    ms_bt_instance shown = show(schema, instance);
+    ms_str *ids = ms_arena_array(arena, ms_str, shown.cluster_count);
+    for (size_t i = 0; i < shown.cluster_count; i++) {
+        ids[i] = ms_arena_copy_str(arena, shown.clusters[i].id);
+    }
+    msi_schema_drop(schema);
+    *ids_out = ids;
+    return shown.cluster_count;
+}

@@ -90,4 +90,9 @@ void ms_bt_store_delete_instance(struct ms_bt_store *store, ms_bt_instance_call 
 void ms_bt_store_create_cluster(struct ms_bt_store *store, ms_bt_instance_call *call);
 void ms_bt_store_delete_cluster(struct ms_bt_store *store, ms_bt_instance_call *call);
 
+/* The ids of an instance's clusters as they are now, ascending, in the arena; at least one. Waits
+ * for nobody. Thread: any. */
+size_t ms_bt_store_cluster_ids(struct ms_bt_store *store, const ms_bt_table_name *instance,
+                               ms_arena *arena, const ms_str **ids_out);
+
 #endif

@@ -5,7 +5,6 @@
  */
 #include "bigtable/wire/schema.h"
 
-#include "bigtable/model/profile.h"
 #include "bigtable/wire/resource.h"
 #include "bigtable/wire/time.h"
 
@@ -430,16 +429,24 @@ ms_bt_code ms_wire_table_from_pb(const ms_pb_table *message, ms_arena *arena,
     return description_from_pb(message, arena, table_out, bt);
 }
 
-static void cluster_states_to_pb(ms_arena *arena, ms_pb_table *message)
+bool ms_wire_table_view_has_clusters(ms_wire_table_view view)
 {
-    ms_pb_table_cluster_states_entry *entry = ms_pb_new(arena, table_cluster_states_entry);
-    entry->key = ms_wire_text(arena, ms_str_lit(MS_BT_LOCAL_CLUSTER));
-    entry->value = ms_pb_new(arena, table_cluster_state);
-    entry->value->replication_state =
-        GOOGLE__BIGTABLE__ADMIN__V2__TABLE__CLUSTER_STATE__REPLICATION_STATE__READY;
-    message->n_cluster_states = 1;
-    message->cluster_states = ms_arena_array(arena, ms_pb_table_cluster_states_entry *, 1);
-    message->cluster_states[0] = entry;
+    return view == MS_WIRE_TABLE_REPLICATION || view == MS_WIRE_TABLE_FULL;
+}
+
+void ms_wire_table_add_clusters(ms_pb_table *message, const ms_str *ids, size_t count,
+                                ms_arena *arena)
+{
+    message->n_cluster_states = count;
+    message->cluster_states = ms_arena_array(arena, ms_pb_table_cluster_states_entry *, count);
+    for (size_t i = 0; i < count; i++) {
+        ms_pb_table_cluster_states_entry *entry = ms_pb_new(arena, table_cluster_states_entry);
+        entry->key = ms_wire_text(arena, ids[i]);
+        entry->value = ms_pb_new(arena, table_cluster_state);
+        entry->value->replication_state =
+            GOOGLE__BIGTABLE__ADMIN__V2__TABLE__CLUSTER_STATE__REPLICATION_STATE__READY;
+        message->cluster_states[i] = entry;
+    }
 }
 
 static void description_to_pb(const ms_bt_table *table, ms_arena *arena, ms_pb_table *message)
@@ -470,9 +477,6 @@ ms_pb_table *ms_wire_table_to_pb(const ms_bt_table *table, ms_wire_table_view vi
     message->name = ms_wire_table_path(arena, &table->name);
     if (view == MS_WIRE_TABLE_SCHEMA || view == MS_WIRE_TABLE_FULL) {
         description_to_pb(table, arena, message);
-    }
-    if (view == MS_WIRE_TABLE_REPLICATION || view == MS_WIRE_TABLE_FULL) {
-        cluster_states_to_pb(arena, message);
     }
     return message;
 }

@@ -55,11 +55,15 @@ typedef enum ms_wire_table_view {
 ms_bt_code ms_wire_table_view_from_pb(int view, ms_wire_table_view fallback,
                                       ms_wire_table_view *view_out, ms_bt_status *bt);
 
-/* Tables. The name of a message is checked; splits are no part of it. */
+/* Tables. The name of a message is checked; splits are no part of it. The states of clusters are
+ * added to a message that has none: each has the table, whole. */
 ms_bt_code ms_wire_table_from_pb(const ms_pb_table *message, ms_arena *arena,
                                  ms_bt_table *table_out, ms_bt_status *bt);
 ms_pb_table *ms_wire_table_to_pb(const ms_bt_table *table, ms_wire_table_view view,
                                  ms_arena *arena);
+bool ms_wire_table_view_has_clusters(ms_wire_table_view view);
+void ms_wire_table_add_clusters(ms_pb_table *message, const ms_str *ids, size_t count,
+                                ms_arena *arena);
 
 /* CreateTableRequest: name and splits included. */
 ms_bt_code ms_wire_create_table_from_pb(const ms_pb_create_table_request *message, ms_arena *arena,

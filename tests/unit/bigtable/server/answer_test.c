@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that only the server makes, so that no test of the store sees them: where clusters are,
- * what operations did, consistency tokens, the time of a read, pages of app profiles, how many
+ * Answers that only the server makes, so that no test of the store sees them: which clusters there
+ * are, what operations did, consistency tokens, the time of a read, pages of app profiles, how many
  * streams are open, and what is not built.
  */
 #include "bigtable/server/server_testing.h"
@@ -77,6 +77,39 @@ static void clusters_are_where_they_were_made(void **state)
     ms_pb_cluster *implied =
         ASK(a, INSTANCES "GetCluster", "1'" INSTANCE "/clusters/local-c1'", cluster);
     assert_string_equal(implied->location, "projects/p/locations/local");
+}
+
+static void assert_states(const ms_pb_table *table, size_t count, const char *const *clusters)
+{
+    assert_int_equal(table->n_cluster_states, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(table->cluster_states[i]->key, clusters[i]);
+        assert_int_equal(
+            table->cluster_states[i]->value->replication_state,
+            GOOGLE__BIGTABLE__ADMIN__V2__TABLE__CLUSTER_STATE__REPLICATION_STATE__READY);
+    }
+}
+
+static void tables_are_ready_in_the_clusters_of_their_instance(void **state)
+{
+    static const char *const two[] = {"c1", "c2"};
+    static const char *const implied[] = {"local-c1"};
+    answer *a = *state;
+    make(a->c, ADMIN "CreateTable", "1'" OTHER "' 2't' 3{}");
+    static const char *const views[] = {"3", "4"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[256];
+        snprintf(text, sizeof(text), "1'" OTHER "/tables/t' 2#%s", views[i]);
+        assert_states(ASK(a, ADMIN "GetTable", text, table), 2, two);
+        snprintf(text, sizeof(text), "1'" OTHER "' 2#%s", views[i]);
+        const ms_pb_list_tables_response *list =
+            ASK(a, ADMIN "ListTables", text, list_tables_response);
+        assert_int_equal(list->n_tables, 1);
+        assert_states(list->tables[0], 2, two);
+        snprintf(text, sizeof(text), "1'" TABLE "' 2#%s", views[i]);
+        assert_states(ASK(a, ADMIN "GetTable", text, table), 1, implied);
+    }
+    assert_states(ASK(a, ADMIN "GetTable", "1'" OTHER "/tables/t' 2#2", table), 0, NULL);
 }
 
 static void operations_say_what_they_did(void **state)
@@ -326,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_ANSWER(clusters_are_where_they_were_made),
+        TEST_ANSWER(tables_are_ready_in_the_clusters_of_their_instance),
         TEST_ANSWER(operations_say_what_they_did),
         TEST_ANSWER(every_write_is_consistent_at_once),
         TEST_ANSWER(statistics_tell_how_long_a_read_took),

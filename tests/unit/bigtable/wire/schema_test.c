@@ -160,9 +160,16 @@ static void views_show_what_they_say(void **state)
     assert_string_equal(name->name, "projects/p/instances/i/tables/t");
     assert_true(name->n_column_families == 0 && name->n_cluster_states == 0);
     const ms_pb_table *states = ms_wire_table_to_pb(&table, MS_WIRE_TABLE_REPLICATION, &arena);
-    assert_true(states->n_column_families == 0 && states->n_cluster_states == 1);
-    const ms_pb_table *full = ms_wire_table_to_pb(&table, MS_WIRE_TABLE_FULL, &arena);
-    assert_true(full->n_column_families == 2 && full->n_cluster_states == 1);
+    assert_true(states->n_column_families == 0 && states->n_cluster_states == 0);
+    ms_pb_table *full = ms_wire_table_to_pb(&table, MS_WIRE_TABLE_FULL, &arena);
+    const ms_str clusters[] = {ms_str_lit("a"), ms_str_lit("b")};
+    ms_wire_table_add_clusters(full, clusters, 2, &arena);
+    assert_true(full->n_column_families == 2 && full->n_cluster_states == 2);
+    assert_string_equal(full->cluster_states[1]->key, "b");
+    assert_false(ms_wire_table_view_has_clusters(MS_WIRE_TABLE_NAME) ||
+                 ms_wire_table_view_has_clusters(MS_WIRE_TABLE_SCHEMA));
+    assert_true(ms_wire_table_view_has_clusters(MS_WIRE_TABLE_REPLICATION) &&
+                ms_wire_table_view_has_clusters(MS_WIRE_TABLE_FULL));
     ms_wire_table_view view;
     assert_bt_ok(ms_wire_table_view_from_pb(0, MS_WIRE_TABLE_SCHEMA, &view, &bt));
     assert_int_equal(view, MS_WIRE_TABLE_SCHEMA);
