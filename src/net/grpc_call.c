@@ -155,7 +155,7 @@ static char *writable(msi_header *header, ms_str value)
 /* Ends the call with the trailers that came. */
 static void finish_with_trailers(ms_grpc_call *call)
 {
-    msi_header *header = &call->stream.header_in;
+    msi_header *header = &call->trailers_in;
     ms_grpc_result result = {.code = parse_code(msi_header_value(header, MSI_HEADER_GRPC_STATUS))};
     ms_str message = msi_header_value(header, MSI_HEADER_GRPC_MESSAGE);
     ms_str details = msi_header_value(header, MSI_HEADER_GRPC_DETAILS);
@@ -185,9 +185,8 @@ static void finish_foreign(ms_grpc_call *call, ms_grpc_code code, const char *wh
 }
 
 /* The first block of an answer. False: it was not one of gRPC, and the call has ended. */
-static bool check_answer(ms_grpc_call *call)
+static bool check_answer(ms_grpc_call *call, const msi_header *header)
 {
-    const msi_header *header = &call->stream.header_in;
     ms_str status = msi_header_value(header, MSI_HEADER_STATUS);
     ms_str type = msi_header_value(header, MSI_HEADER_CONTENT_TYPE);
     ms_str encoding = msi_header_value(header, MSI_HEADER_GRPC_ENCODING);
@@ -207,9 +206,8 @@ static bool check_answer(ms_grpc_call *call)
     return true;
 }
 
-static void begin_answer(ms_grpc_call *call)
+static void begin_answer(ms_grpc_call *call, msi_header *header)
 {
-    msi_header *header = &call->stream.header_in;
     call->has_headers = true;
     msi_queue_set_keeps(&call->stream.queue, false);
     if (!msi_header_take_metadata(header, false, &call->channel->pairs)) {
@@ -231,28 +229,28 @@ static unsigned parse_http_status(ms_str text)
     return status; /* nghttp2 has seen to it that it is three digits */
 }
 
-static void on_headers(msi_stream *stream, bool is_end)
+static void on_headers(msi_stream *stream, msi_header *header, bool is_end)
 {
     ms_grpc_call *call = of_stream(stream);
     if (call->is_done) {
         return;
     }
-    msi_header *header = &stream->header_in;
     if (header->is_too_large) {
         msi_call_end(call, MS_GRPC_RESOURCE_EXHAUSTED, "received metadata larger than max");
         return;
     }
     if (!call->has_headers) {
         call->http_status = parse_http_status(msi_header_value(header, MSI_HEADER_STATUS));
-        if (call->http_status < 200 || !check_answer(call)) {
+        if (call->http_status < 200 || !check_answer(call, header)) {
             return; /* an interim answer, or the end */
         }
     }
     if (is_end) {
         call->has_trailers = msi_header_has(header, MSI_HEADER_GRPC_STATUS);
         call->has_headers = true;
+        msi_header_swap(header, &call->trailers_in); /* messages may come to be read before */
     } else if (!call->has_headers) {
-        begin_answer(call);
+        begin_answer(call, header);
     }
 }
 
@@ -283,7 +281,7 @@ static void on_broken(msi_stream *stream, ms_grpc_code code, const char *text)
     ms_grpc_call *call = of_stream(stream);
     /* An error that the server told explains a message that was cut off. */
     if (call->has_trailers && code == MS_GRPC_INTERNAL &&
-        parse_code(msi_header_value(&stream->header_in, MSI_HEADER_GRPC_STATUS)) != MS_GRPC_OK) {
+        parse_code(msi_header_value(&call->trailers_in, MSI_HEADER_GRPC_STATUS)) != MS_GRPC_OK) {
         finish_with_trailers(call);
         return;
     }
@@ -500,13 +498,13 @@ static ms_grpc_call *new_call(ms_grpc_channel *channel)
     }
     call = ms_mem_calloc(1, sizeof(*call));
     msi_stream_options options = {.loop = channel->loop,
-                                  .header_bytes_max = channel->h2_options.header_bytes_max,
                                   .message_bytes_max = channel->message_bytes_max,
                                   .mark_bytes = CALL_MARK_BYTES,
                                   .inbound = &channel->inbound,
                                   .outbound = &channel->outbound};
     msi_stream_init(&call->stream, &call_class, &options);
     msi_header_init(&call->header_out, SIZE_MAX);
+    msi_header_init(&call->trailers_in, SIZE_MAX);
     ms_loop_timer_init(&call->deadline, deadline_passed);
     call->channel = channel;
     return call;
@@ -518,6 +516,7 @@ void msi_call_reset(ms_grpc_call *call)
         ms_secret_wipe(call->header_out.text.ptr, call->header_out.text.bytes);
     }
     msi_header_reset(&call->header_out);
+    msi_header_reset(&call->trailers_in);
     msi_stream_reset(&call->stream);
 }
 
@@ -525,6 +524,7 @@ void msi_call_free(ms_grpc_call *call)
 {
     msi_stream_release(&call->stream);
     msi_header_release(&call->header_out);
+    msi_header_release(&call->trailers_in);
     ms_mem_free(call);
 }
 

@@ -29,7 +29,8 @@ struct ms_grpc_call {
     void *arg;
     msi_header header_out; /* ":path" and metadata; then what is added when it is sent */
     uint32_t own_fields;   /* of header_out, without what is added */
-    int64_t deadline_ns;   /* INT64_MAX: none */
+    msi_header trailers_in;
+    int64_t deadline_ns; /* INT64_MAX: none */
     ms_loop_timer deadline;
     ms_credentials_wait wait;
     ms_grpc_code end_code; /* of an end that is made here, and due in the task */
@@ -41,7 +42,7 @@ struct ms_grpc_call {
     bool waits_for_ready;
     bool has_authorization; /* it came from the credentials */
     bool has_headers;       /* the answer has begun */
-    bool has_trailers;      /* the answer is in stream.header_in */
+    bool has_trailers;      /* the answer is in trailers_in */
     bool is_resent;
     bool is_done;
 };

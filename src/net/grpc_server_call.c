@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "net/grpc_server_priv.h"
 #include "net/grpc_text_priv.h"
-#include "net/secret.h"
 
 #include <stdio.h>
 
@@ -36,7 +35,6 @@ msi_stream *msi_server_call_new(msi_shard *shard)
     }
     const ms_grpc_server_options *options = &shard->server->options;
     msi_stream_options stream_options = {.loop = shard->loop,
-                                         .header_bytes_max = options->header_bytes_max,
                                          .message_bytes_max = options->message_bytes_max,
                                          .mark_bytes = options->call_mark_bytes,
                                          .inbound = &shard->inbound,
@@ -64,9 +62,6 @@ static void recycle(ms_grpc_server_call *call)
 {
     msi_shard *shard = call->shard;
     ms_loop_timer_stop(shard->loop, &call->deadline);
-    if (shard->server->options.authorize != NULL) {
-        ms_secret_wipe(call->stream.header_in.text.ptr, call->stream.header_in.text.bytes);
-    }
     msi_stream_reset(&call->stream);
     msi_header_reset(&call->header_out);
     msi_header_reset(&call->trailer_out);
@@ -259,9 +254,8 @@ static void deadline_passed(ms_loop_timer *timer)
 /* Requests. */
 
 /* What is no gRPC call gets an HTTP status. False: answered. */
-static bool check_http(ms_grpc_server_call *call)
+static bool check_http(ms_grpc_server_call *call, const msi_header *header)
 {
-    const msi_header *header = &call->stream.header_in;
     if (!ms_str_equals(msi_header_value(header, MSI_HEADER_METHOD), ms_str_lit("POST"))) {
         answer_http(call, "405");
         return false;
@@ -288,15 +282,14 @@ static bool is_overloaded(const ms_grpc_server_call *call)
 }
 
 /* False: answered. */
-static bool check_request(ms_grpc_server_call *call)
+static bool check_request(ms_grpc_server_call *call, const msi_header *header)
 {
-    const msi_header *header = &call->stream.header_in;
     const ms_grpc_server_options *options = &call->shard->server->options;
     ms_str encoding = msi_header_value(header, MSI_HEADER_GRPC_ENCODING);
     ms_str path = msi_header_value(header, MSI_HEADER_PATH);
     if (header->is_too_large) {
         answer(call, MS_GRPC_RESOURCE_EXHAUSTED, "received metadata larger than max");
-    } else if (!check_http(call)) {
+    } else if (!check_http(call, header)) {
         return false;
     } else if (!ms_str_equals(msi_header_value(header, MSI_HEADER_TE), ms_str_lit("trailers"))) {
         answer(call, MS_GRPC_INTERNAL, "the header te: trailers is missing");
@@ -318,9 +311,8 @@ static bool check_request(ms_grpc_server_call *call)
 }
 
 /* Starts the clock of the call. False: answered. */
-static bool take_timeout(ms_grpc_server_call *call)
+static bool take_timeout(ms_grpc_server_call *call, const msi_header *header)
 {
-    const msi_header *header = &call->stream.header_in;
     int64_t timeout_ns = 0;
     call->deadline_ns = INT64_MAX;
     if (!msi_header_has(header, MSI_HEADER_GRPC_TIMEOUT)) {
@@ -343,7 +335,7 @@ static bool take_timeout(ms_grpc_server_call *call)
     return true;
 }
 
-static void on_headers(msi_stream *stream, bool is_end)
+static void on_headers(msi_stream *stream, msi_header *header, bool is_end)
 {
     (void)is_end;
     ms_grpc_server_call *call = of_stream(stream);
@@ -354,15 +346,15 @@ static void on_headers(msi_stream *stream, bool is_end)
     }
     call->is_begun = true;
     shard->stats.started++;
-    if (!check_request(call) || !take_timeout(call)) {
+    if (!check_request(call, header) || !take_timeout(call, header)) {
         return;
     }
-    if (!msi_header_take_metadata(&stream->header_in, options->authorize != NULL, &shard->pairs)) {
+    if (!msi_header_take_metadata(header, options->authorize != NULL, &shard->pairs)) {
         answer(call, MS_GRPC_INTERNAL, "a binary header is not base64");
         return;
     }
     const msi_server_conn *conn = MSI_OWNER(stream->h2, msi_server_conn, h2);
-    ms_grpc_server_start start = {.path = msi_header_value(&stream->header_in, MSI_HEADER_PATH),
+    ms_grpc_server_start start = {.path = msi_header_value(header, MSI_HEADER_PATH),
                                   .metadata = {shard->pairs.pairs, shard->pairs.count},
                                   .deadline_ns = call->deadline_ns,
                                   .peer = ms_str_cstr(conn->peer)};

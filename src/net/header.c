@@ -48,6 +48,17 @@ void msi_header_reset(msi_header *header)
     }
 }
 
+void msi_header_swap(msi_header *a, msi_header *b)
+{
+    size_t counted_max = a->counted_max;
+    msi_header of_a = *a;
+    *a = *b;
+    a->counted_max = counted_max;
+    counted_max = b->counted_max;
+    *b = of_a;
+    b->counted_max = counted_max;
+}
+
 char *msi_header_reserve(msi_header *header, size_t bytes)
 {
     return msi_buffer_room(&header->text, bytes);

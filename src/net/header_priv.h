@@ -60,6 +60,9 @@ void msi_header_release(msi_header *header);
 /* Empties the block for the next one. */
 void msi_header_reset(msi_header *header);
 
+/* Exchanges what two blocks have, with their memory; each keeps its maximum. */
+void msi_header_swap(msi_header *a, msi_header *b);
+
 /* In. */
 
 /* Adds a field that came. False: the block is so far beyond the maximum that it is not worth to go

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "net/grpc_text_priv.h"
+#include "net/secret.h"
 
 #include <stdio.h>
 
@@ -196,10 +197,23 @@ void msi_h2_reset_stream(msi_stream *stream, uint32_t h2_error)
 
 /* Callbacks: header blocks. */
 
+/* Makes room for the next one. What clients send has their authorization. */
+static void forget_block(msi_h2 *h2)
+{
+    if (h2->block.counted_bytes == 0) {
+        return;
+    }
+    if (h2->options->is_server) {
+        ms_secret_wipe(h2->block.text.ptr, h2->block.text.bytes);
+    }
+    msi_header_reset(&h2->block);
+}
+
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     msi_h2 *h2 = user;
     int32_t id = frame->hd.stream_id;
+    forget_block(h2);
     if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
         msi_stream *stream = h2->is_failing ? NULL : h2->class_of->on_request(h2);
         if (stream == NULL) {
@@ -208,11 +222,6 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
         }
         must(nghttp2_session_set_stream_user_data(session, id, stream));
         attach(h2, stream, id);
-        return 0;
-    }
-    msi_stream *stream = find_stream(session, id);
-    if (stream != NULL) {
-        msi_header_reset(&stream->header_in);
     }
     return 0;
 }
@@ -222,14 +231,12 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
                      void *user)
 {
     (void)flags;
-    (void)user;
-    msi_stream *stream = find_stream(session, frame->hd.stream_id);
-    if (stream == NULL) {
+    msi_h2 *h2 = user;
+    if (find_stream(session, frame->hd.stream_id) == NULL) {
         return 0;
     }
     ms_str key = {(const char *)name, name_bytes};
-    bool goes_on =
-        msi_header_receive(&stream->header_in, key, (ms_str){(const char *)value, value_bytes});
+    bool goes_on = msi_header_receive(&h2->block, key, (ms_str){(const char *)value, value_bytes});
     return goes_on ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
@@ -310,8 +317,9 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
     case NGHTTP2_HEADERS:
         stream = find_stream(session, frame->hd.stream_id);
         if (stream != NULL && !stream->is_in_ended) {
-            stream->class_of->on_headers(stream, is_end);
+            stream->class_of->on_headers(stream, &h2->block, is_end);
         }
+        forget_block(h2);
         break;
     case NGHTTP2_DATA:
         stream = find_stream(session, frame->hd.stream_id);
@@ -709,6 +717,8 @@ static void conn_closed(msi_conn *conn)
     msi_h2 *h2 = of_conn(conn);
     nghttp2_session_del(h2->session);
     h2->session = NULL;
+    forget_block(h2);
+    msi_header_release(&h2->block);
     h2->class_of->on_closed(h2);
 }
 
@@ -821,6 +831,7 @@ void msi_h2_init(msi_h2 *h2, const msi_h2_class *class_of, const msi_h2_options 
 {
     *h2 = (msi_h2){.class_of = class_of, .options = options};
     msi_conn_init(&h2->conn, &conn_class, loop);
+    msi_header_init(&h2->block, options->header_bytes_max);
     h2->streams.next = &h2->streams;
     h2->streams.prev = &h2->streams;
     ms_loop_timer_init(&h2->timer, check_time);

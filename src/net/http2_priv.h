@@ -72,6 +72,7 @@ struct msi_h2 {
     msi_stream streams; /* ring: only next and prev are used */
     uint32_t stream_count;
     size_t unsent_bytes; /* of all streams */
+    msi_header block;    /* that comes: frames of no other come between its own */
     ms_loop_timer timer;
     int64_t started_ns;
     int64_t idle_since_ns;

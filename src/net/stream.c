@@ -26,7 +26,6 @@ void msi_stream_init(msi_stream *stream, const msi_stream_class *class_of,
                            .mark_bytes = options->mark_bytes,
                            .takes_one = options->takes_one};
     stream->task.run = run_task;
-    msi_header_init(&stream->header_in, options->header_bytes_max);
     ms_grpc_frame_init(&stream->reader, options->message_bytes_max);
     msi_queue_init(&stream->queue);
     ms_buf_init(&stream->held, SIZE_MAX / 2); /* the stream's window bounds it, and the cut */
@@ -78,7 +77,6 @@ void msi_stream_reset(msi_stream *stream)
     MS_ASSERT(stream->h2 == NULL);
     msi_loop_cancel(&stream->task);
     msi_stream_drop_queue(stream);
-    msi_header_reset(&stream->header_in);
     ms_grpc_frame_reset(&stream->reader);
     forget_held(stream);
     forget_only(stream);
@@ -100,7 +98,6 @@ void msi_stream_reset(msi_stream *stream)
 void msi_stream_release(msi_stream *stream)
 {
     msi_stream_reset(stream);
-    msi_header_release(&stream->header_in);
     ms_grpc_frame_release(&stream->reader);
     msi_queue_release(&stream->queue);
     ms_buf_release(&stream->held);
@@ -328,7 +325,6 @@ void msi_stream_rewind(msi_stream *stream)
     msi_queue_rewind(&stream->queue);
     stream->outbound->used += stream->queue.unsent_bytes;
     stream->outbound->used -= before;
-    msi_header_reset(&stream->header_in);
     stream->is_end_given = false;
     stream->is_deferred = false;
 }

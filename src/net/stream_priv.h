@@ -31,7 +31,8 @@ typedef struct msi_h2 msi_h2;
 
 /* All may be called from within nghttp2; so they start things there, but free nothing of it. */
 typedef struct msi_stream_class {
-    void (*on_headers)(msi_stream *stream, bool is_end); /* a whole block is in stream->header_in */
+    /* A whole block, of the connection: who needs it for longer swaps it for another. */
+    void (*on_headers)(msi_stream *stream, msi_header *header, bool is_end);
     void (*on_message)(msi_stream *stream, ms_str message);
     void (*on_end)(msi_stream *stream); /* the peer has ended its side, and all was read */
     void (*on_broken)(msi_stream *stream, ms_grpc_code code, const char *text);
@@ -59,7 +60,6 @@ struct msi_stream {
     msi_budget *inbound;
     msi_budget *outbound;
 
-    msi_header header_in;
     ms_grpc_frame_reader reader;
     ms_buf held;       /* bytes that came while paused */
     size_t held_at;    /* what of them was read */
@@ -86,7 +86,6 @@ struct msi_stream {
 
 typedef struct msi_stream_options {
     ms_loop *loop;
-    size_t header_bytes_max;
     size_t message_bytes_max;
     size_t mark_bytes;
     msi_budget *inbound;

@@ -186,6 +186,25 @@ static void what_cannot_be_sent_is_not_added(void **state)
     msi_header_release(&header);
 }
 
+static void blocks_change_places_but_not_their_maximum(void **state)
+{
+    (void)state;
+    msi_header small;
+    msi_header large;
+    msi_header_init(&small, 50);
+    msi_header_init(&large, 1000);
+    assert_true(receive(&small, ":path", "/s/M"));
+    msi_header_swap(&small, &large);
+    assert_false(msi_header_has(&small, MSI_HEADER_PATH));
+    assert_str_equal(msi_header_value(&large, MSI_HEADER_PATH), "/s/M");
+    assert_true(receive(&large, "key", "value"));
+    assert_false(large.is_too_large);
+    assert_true(receive(&small, "key", "a value of some length"));
+    assert_true(small.is_too_large);
+    msi_header_release(&small);
+    msi_header_release(&large);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_block_that_is_used_again_allocates_nothing),
         cmocka_unit_test(fields_are_written_as_they_were_added),
         cmocka_unit_test(what_cannot_be_sent_is_not_added),
+        cmocka_unit_test(blocks_change_places_but_not_their_maximum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

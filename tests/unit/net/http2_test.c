@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "net/grpc_server_priv.h"
 #include "net/raw.h"
 #include "net/rig.h"
+
+#include <malloc.h>
 
 /* Malformed bytes. */
 
@@ -598,6 +601,136 @@ static void trailers_of_a_request_are_ignored(void **state)
     rig_close(&it);
 }
 
+/* What the process has of the heap now. */
+extern size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static size_t heap_bytes(void)
+{
+    if (__sanitizer_get_current_allocated_bytes != NULL) {
+        return __sanitizer_get_current_allocated_bytes();
+    }
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* Calls with a large header block, or large trailers. */
+typedef struct large_calls {
+    const char *head;
+    const char *trailers; /* NULL: none, the head is large */
+    bool are_started;     /* the handler is told of them */
+} large_calls;
+
+#define LARGE_BYTES 15000u
+#define LARGE_CALLS 50
+
+static const large_calls large_kinds[] = {
+    {":method=POST;:path=/t/Hold;" FIXED "te=trailers;content-type=application/grpc+json;", NULL,
+     false},                                                        /* refused */
+    {RAW_REQUEST("/t/Hold"), NULL, true},                           /* kept by the handler */
+    {RAW_REQUEST("/t/Hold"), "some=trailer;", true},                /* the same, with trailers */
+    {":method=POST;:scheme=http;te=trailers;", NULL, false},        /* no HTTP: a reset is due */
+    {RAW_REQUEST("/t/Hold") "length=nonsense;", ":path=no;", true}, /* trailers that are none */
+};
+
+/* Sends them, and a call behind them that the handler is told of. Returns by how much the heap has
+ * grown. */
+static size_t send_large(rig *it, raw_peer *peer, int32_t stream, const large_calls *kind)
+{
+    static char fields[LARGE_BYTES + 1000];
+    static char filler[LARGE_BYTES];
+    memset(filler, 'v', sizeof(filler) - 1);
+    snprintf(fields, sizeof(fields), "%sfiller=%s;",
+             kind->trailers != NULL ? kind->trailers : kind->head, filler);
+    size_t before = heap_bytes();
+    int due = it->started + (kind->are_started ? LARGE_CALLS : 0) + 1;
+    for (int i = 0; i < LARGE_CALLS; i++, stream += 2) {
+        if (kind->trailers != NULL) {
+            raw_headers(peer, RAW_END_HEADERS, stream, kind->head);
+        }
+        raw_headers(peer, RAW_END_BOTH, stream, fields);
+    }
+    raw_headers(peer, RAW_END_BOTH, stream, RAW_REQUEST("/t/Hold"));
+    rig_wait_started(it, due);
+    rig_settle(it);
+    size_t after = heap_bytes();
+    return after > before ? after - before : 0;
+}
+
+/* The client does not read, so that no call ends. */
+static void header_blocks_do_not_stay_with_their_calls(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    rig it;
+    rig_open(&it, &(rig_options){.with_clock = true, .without_channel = true});
+    for (size_t i = 0; i < sizeof(large_kinds) / sizeof(large_kinds[0]); i++) {
+        int due = it.started + 1;
+        raw_connect(&peer, ms_grpc_server_port(it.server));
+        raw_start_greedy(&peer);
+        rig_wait_started(&it, due);
+        rig_settle_full(&it);
+        size_t grown = send_large(&it, &peer, 3, &large_kinds[i]);
+        if (grown > LARGE_CALLS * LARGE_BYTES / 2) {
+            fail_msg("kind %zu: the heap has grown by %zu bytes", i, grown);
+        }
+        raw_close(&peer);
+        while (ms_grpc_server_get_stats(it.server).connections > 0) {
+        }
+    }
+    rig_close(&it);
+}
+
+/* The memory of the first connection's header block, on its loop. */
+typedef struct block_search {
+    const rig *it;
+    const char *text;
+    bool is_found;
+} block_search;
+
+static void search_block(void *arg)
+{
+    block_search *own = arg;
+    const msi_header *block = &own->it->server->shards[0].conns->h2.block;
+    assert_non_null(block->text.ptr);
+    for (size_t i = 0; i + strlen(own->text) <= block->text.capacity_bytes; i++) {
+        own->is_found =
+            own->is_found || memcmp(block->text.ptr + i, own->text, strlen(own->text)) == 0;
+    }
+}
+
+static bool block_has(const rig *it, const char *text)
+{
+    block_search search = {.it = it, .text = text};
+    ms_loop_call(it->server_loops[0], search_block, &search);
+    return search.is_found;
+}
+
+static void authorization_is_wiped_when_it_was_read(void **state)
+{
+    (void)state;
+    static raw_peer peer;
+    rig it;
+    rig_open(&it, &(rig_options){.without_channel = true});
+    raw_connect(&peer, ms_grpc_server_port(it.server));
+    raw_start(&peer);
+    raw_headers(&peer, 0, 1, RAW_REQUEST("/t/Sink") "authorization=Bearer tok3n;");
+    raw_frame(&peer, NGHTTP2_CONTINUATION, RAW_END_HEADERS, 1, NULL, 0);
+    assert_true(raw_is_alive(&peer));
+    assert_int_equal(it.started, 1);
+    assert_false(block_has(&it, "tok3n"));
+    raw_headers(&peer, RAW_END_BOTH, 1, "authorization=Bearer tr4iler;");
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+    assert_false(block_has(&it, "tr4iler"));
+    /* A request that is none is reset, and no call hears of it. */
+    raw_headers(&peer, RAW_END_BOTH, 3, ":method=POST;authorization=Bearer b4d;");
+    assert_int_equal(raw_read_until(&peer, RAW_RST), RAW_RST);
+    raw_headers(&peer, RAW_END_BOTH, 5, RAW_REQUEST("/t/Sink"));
+    assert_int_equal(raw_read_until(&peer, RAW_STREAM_END), RAW_STREAM_END);
+    assert_false(block_has(&it, "b4d"));
+    raw_close(&peer);
+    rig_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -618,6 +751,8 @@ int main(void)
         cmocka_unit_test(frames_of_messages_may_be_cut_anywhere),
         cmocka_unit_test(bad_frames_of_messages_end_the_call),
         cmocka_unit_test(trailers_of_a_request_are_ignored),
+        cmocka_unit_test(header_blocks_do_not_stay_with_their_calls),
+        cmocka_unit_test(authorization_is_wiped_when_it_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

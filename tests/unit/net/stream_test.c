@@ -32,9 +32,10 @@ static void note(listener *own, const char *event)
     snprintf(own->events + at, sizeof(own->events) - at, "%s|", event);
 }
 
-static void on_headers(msi_stream *stream, bool is_end)
+static void on_headers(msi_stream *stream, msi_header *header, bool is_end)
 {
     (void)stream;
+    (void)header;
     (void)is_end;
 }
 
@@ -109,7 +110,6 @@ static void open_now(void *arg)
 {
     listener *own = arg;
     msi_stream_options options = {.loop = own->loop,
-                                  .header_bytes_max = 1000,
                                   .message_bytes_max = 100,
                                   .mark_bytes = 50,
                                   .inbound = &own->inbound,
