@@ -210,6 +210,19 @@ static void updated(ms_bt_call *store_call, void *arg)
                              &profile->base);
 }
 
+/* What the service warns of: calls that clients make with the profile would fail. */
+static ms_bt_code check_warnings(const ms_bt_profile *current, const ms_bt_profile *next,
+                                 ms_bt_status *bt)
+{
+    return current->allows_transactions && next->routing == MS_BT_ROUTING_MULTI_CLUSTER
+               ? ms_bt_status_set(bt, MS_BT_FAILED_PRECONDITION,
+                                  "App profile \"%.*s\" allows single-row transactions, which "
+                                  "multi-cluster routing does not; set ignore_warnings to update "
+                                  "it",
+                                  MS_STR_ARG(current->id))
+               : MS_BT_OK;
+}
+
 static void found(ms_bt_call *store_call, void *arg)
 {
     profile_call *handler = arg;
@@ -221,7 +234,8 @@ static void found(ms_bt_call *store_call, void *arg)
     }
     const ms_bt_profile *current = ms_bt_profile_copy(&call->arena, handler->profile.answers[0]);
     if (ms_wire_update_profile_from_pb(handler->update, current, &call->arena, &next, &bt) !=
-        MS_BT_OK) {
+            MS_BT_OK ||
+        (!handler->update->ignore_warnings && check_warnings(current, &next, &bt) != MS_BT_OK)) {
         msi_call_finish(call, &bt);
         return;
     }

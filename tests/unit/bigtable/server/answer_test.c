@@ -126,6 +126,12 @@ static void operations_say_what_they_did(void **state)
         {INSTANCES "CreateCluster", "1'" OTHER "' 2'c3' 3{}", "CreateClusterMetadata"},
         {INSTANCES "UpdateAppProfile",
          "1{1'" INSTANCE "/appProfiles/plain' 3'x'} 2{1'description'}", "UpdateAppProfileMetadata"},
+        {INSTANCES "UpdateAppProfile",
+         "1{1'" INSTANCE "/appProfiles/plain' 5{}} 2{1'multi_cluster_routing_use_any'}",
+         "UpdateAppProfileMetadata"},
+        {INSTANCES "UpdateAppProfile",
+         "1{1'" INSTANCE "/appProfiles/default' 5{}} 2{1'multi_cluster_routing_use_any'} 3#1",
+         "UpdateAppProfileMetadata"},
         {ADMIN "UpdateTable", "1{1'" TABLE "'} 2{1'deletion_protection'}", "UpdateTableMetadata"},
     };
     answer *a = *state;

@@ -564,6 +564,12 @@ static const bad_request administration[] = {
     {"profile changed to an unknown cluster", INSTANCES "UpdateAppProfile",
      "1{1'" INSTANCE "/appProfiles/plain' 6{1'none'}} 2{1'single_cluster_routing'} 3#1",
      MS_GRPC_NOT_FOUND, NO_CLUSTER, 0},
+    {"profile whose transactions would end", INSTANCES "UpdateAppProfile",
+     "1{1'" INSTANCE "/appProfiles/default' 5{}} 2{1'multi_cluster_routing_use_any'}",
+     MS_GRPC_FAILED_PRECONDITION,
+     "App profile \"default\" allows single-row transactions, which multi-cluster routing does "
+     "not; set ignore_warnings to update it",
+     0},
     {"profile without routing", INSTANCES "CreateAppProfile", "1'" INSTANCE "' 2'new' 3{}",
      MS_GRPC_INVALID_ARGUMENT, "Error in field 'routing_policy' : a routing policy must be set", 0},
     {"profile without an id", INSTANCES "CreateAppProfile", "1'" INSTANCE "' 3{5{}}",
