@@ -61,6 +61,13 @@ static const ms_bt_profile *find_profile(const msi_schema *schema, const ms_bt_t
     return profile == NULL && ms_str_equals(id, default_profile.id) ? &default_profile : profile;
 }
 
+/* The first cluster of an instance; one without a record has that of the default profile. */
+static ms_str first_cluster(const msi_schema *schema, const ms_bt_table_name *name)
+{
+    const ms_bt_instance *instance = msi_schema_instance_record(schema, name);
+    return instance != NULL ? instance->clusters[0].id : default_profile.cluster;
+}
+
 /* The cluster that a profile's changes come from: its own, or the instance's first. */
 static ms_str source_cluster(const msi_schema *schema, const ms_bt_table_name *name,
                              const ms_bt_profile *profile)
@@ -71,21 +78,22 @@ static ms_str source_cluster(const msi_schema *schema, const ms_bt_table_name *n
     if (profile->cluster_count > 0) {
         return profile->clusters[0];
     }
-    const ms_bt_instance *instance = msi_schema_instance_record(schema, name);
-    return instance != NULL ? instance->clusters[0].id : default_profile.cluster;
+    return first_cluster(schema, name);
 }
 
-static ms_bt_code no_profile(const ms_bt_table_name *name, ms_str id, ms_bt_status *bt)
+static ms_bt_code no_profile(const msi_schema *schema, const ms_bt_table_name *name, ms_str id,
+                             ms_bt_status *bt)
 {
     char text[128];
+    ms_str cluster = first_cluster(schema, name);
     ms_bt_bytes_text(id, text, sizeof(text));
     return ms_bt_status_set(
         bt, MS_BT_NOT_FOUND,
         "App profile \"projects/%.*s/instances/%.*s/appProfiles/%s\" not found; "
         "this makes it: millstream bigtable create-profile %.*s/%.*s/%s "
-        "--cluster " MS_BT_LOCAL_CLUSTER,
+        "--cluster %.*s",
         MS_STR_ARG(name->project), MS_STR_ARG(name->instance), text, MS_STR_ARG(name->project),
-        MS_STR_ARG(name->instance), text);
+        MS_STR_ARG(name->instance), text, MS_STR_ARG(cluster));
 }
 
 ms_bt_code msi_profile_check(const msi_schema *schema, const ms_bt_table_name *name,
@@ -94,7 +102,7 @@ ms_bt_code msi_profile_check(const msi_schema *schema, const ms_bt_table_name *n
 {
     const ms_bt_profile *profile = find_profile(schema, name, app_profile);
     if (profile == NULL) {
-        return no_profile(name, app_profile, bt);
+        return no_profile(schema, name, app_profile, bt);
     }
     if (cluster_out != NULL) {
         *cluster_out = source_cluster(schema, name, profile);
@@ -154,7 +162,7 @@ static ms_bt_code check_put(const msi_schema *schema, const ms_bt_profile *profi
                                 MS_STR_ARG(profile->id));
     }
     if (!exists && !is_new) {
-        return no_profile(&name, profile->id, bt);
+        return no_profile(schema, &name, profile->id, bt);
     }
     if (profile->routing == MS_BT_ROUTING_SINGLE_CLUSTER) {
         MS_BT_TRY(check_cluster(schema, &name, profile->cluster, bt));
@@ -176,7 +184,7 @@ static ms_bt_code check_delete(const msi_schema *schema, const ms_bt_profile *pr
     }
     return msi_schema_profile(schema, &name, profile->id) != NULL
                ? MS_BT_OK
-               : no_profile(&name, profile->id, bt);
+               : no_profile(schema, &name, profile->id, bt);
 }
 
 static void answer_one(ms_bt_profile_call *call, const ms_bt_profile *profile)
@@ -219,7 +227,7 @@ static ms_bt_code get_profile(const msi_schema *schema, ms_bt_profile_call *call
     }
     const ms_bt_profile *profile = find_profile(schema, &name, call->profile.id);
     if (profile == NULL) {
-        return no_profile(&name, call->profile.id, bt);
+        return no_profile(schema, &name, call->profile.id, bt);
     }
     ms_bt_profile shown = show_default(schema, &name);
     answer_one(call, profile == &default_profile ? &shown : profile);

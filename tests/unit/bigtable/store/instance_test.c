@@ -162,6 +162,13 @@ static void clusters_come_and_go(void **state)
     ms_bt_client_delete_profile(f->client, &profile);
     ms_bt_call_wait(&profile.call, &f->parker);
     assert_bt(&profile.call.status, MS_BT_OK);
+    /* What would make it again names a cluster that is there. */
+    ms_bt_client_delete_profile(f->client, &profile);
+    ms_bt_call_wait(&profile.call, &f->parker);
+    assert_bt(&profile.call.status, MS_BT_NOT_FOUND);
+    assert_string_equal(profile.call.status.text,
+                        "App profile \"projects/p/instances/i/appProfiles/x\" not found; this "
+                        "makes it: millstream bigtable create-profile p/i/x --cluster c0");
     ms_bt_profile_call_release(&profile);
     bt = cluster_call(f, "i", "c0", ms_bt_store_delete_cluster);
     assert_bt(&bt, MS_BT_FAILED_PRECONDITION);
