@@ -11,11 +11,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static void forget(msi_operation *operation)
+{
+    ms_mem_free((void *)(uintptr_t)operation->name.ptr);
+    *operation = (msi_operation){0};
+}
+
 /* Keeps a copy in place of the oldest. Under the mutex. */
 static void keep(ms_bt_server *server, ms_str name, ms_str bytes)
 {
     msi_operation *place = &server->operations[server->operation_number % MSI_OPERATIONS_MAX];
-    ms_mem_free((void *)(uintptr_t)place->name.ptr);
+    forget(place);
     char *copy = ms_mem_alloc(name.bytes + bytes.bytes);
     memcpy(copy, name.ptr, name.bytes);
     memcpy(copy + name.bytes, bytes.ptr, bytes.bytes);
@@ -26,7 +32,7 @@ static void keep(ms_bt_server *server, ms_str name, ms_str bytes)
 void msi_operations_release(ms_bt_server *server)
 {
     for (size_t i = 0; i < MSI_OPERATIONS_MAX; i++) {
-        ms_mem_free((void *)(uintptr_t)server->operations[i].name.ptr);
+        forget(&server->operations[i]);
     }
 }
 
@@ -57,35 +63,49 @@ void msi_call_reply_operation(msi_call *call, ms_str resource, const ProtobufCMe
 
 /* Asking after operations. */
 
-/* Copies the operation of this name into the message on its way out. */
-static bool find(msi_call *call, const char *name)
+typedef enum wish {
+    WISH_OPERATION, /* it is the answer */
+    WISH_NOTHING,   /* the answer is empty */
+    WISH_DELETE     /* and the operation is forgotten */
+} wish;
+
+/* The operation of this name; NULL: none is kept. Under the mutex. */
+static msi_operation *find(ms_bt_server *server, ms_str name)
+{
+    for (size_t i = 0; i < MSI_OPERATIONS_MAX && name.bytes > 0; i++) {
+        if (ms_str_equals(server->operations[i].name, name)) {
+            return &server->operations[i];
+        }
+    }
+    return NULL;
+}
+
+/* false: there is no such operation. */
+static bool grant(msi_call *call, const char *name, wish wish)
 {
     ms_bt_server *server = call->server;
     ms_status st = {0};
-    bool is_found = false;
     ms_mutex_lock(&server->mutex);
-    for (size_t i = 0; i < MSI_OPERATIONS_MAX && !is_found; i++) {
-        const msi_operation *operation = &server->operations[i];
-        is_found = operation->name.bytes > 0 &&
-                   ms_str_equals(operation->name, ms_wire_text_view(name)) &&
-                   ms_buf_append(&call->out, operation->bytes, &st) == MS_OK;
+    msi_operation *operation = find(server, ms_wire_text_view(name));
+    bool is_done = operation != NULL;
+    if (is_done && wish == WISH_OPERATION) {
+        is_done = ms_buf_append(&call->out, operation->bytes, &st) == MS_OK;
+    } else if (is_done && wish == WISH_DELETE) {
+        forget(operation);
     }
     ms_mutex_unlock(&server->mutex);
-    return is_found;
+    return is_done;
 }
 
-static void reply_found(msi_call *call, const char *name, bool with_operation)
+static void reply_found(msi_call *call, const char *name, wish wish)
 {
-    if (!find(call, name)) {
+    if (!grant(call, name, wish)) {
         char text[256];
         char shown[160];
         snprintf(text, sizeof(text), "Operation \"%s\" not found",
                  ms_bt_bytes_text(ms_wire_text_view(name), shown, sizeof(shown)));
         msi_call_fail(call, MS_BT_NOT_FOUND, text);
         return;
-    }
-    if (!with_operation) {
-        ms_buf_reset(&call->out);
     }
     msi_call_reply_empty(call);
 }
@@ -94,7 +114,7 @@ static void get_operation(msi_call *call, ms_str message)
 {
     ms_pb_get_operation_request *in = msi_call_request(call, get_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, true);
+        reply_found(call, in->name, WISH_OPERATION);
     }
 }
 
@@ -102,7 +122,7 @@ static void wait_operation(msi_call *call, ms_str message)
 {
     ms_pb_wait_operation_request *in = msi_call_request(call, wait_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, true);
+        reply_found(call, in->name, WISH_OPERATION);
     }
 }
 
@@ -111,7 +131,15 @@ static void cancel_operation(msi_call *call, ms_str message)
 {
     ms_pb_cancel_operation_request *in = msi_call_request(call, cancel_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, false);
+        reply_found(call, in->name, WISH_NOTHING);
+    }
+}
+
+static void delete_operation(msi_call *call, ms_str message)
+{
+    ms_pb_delete_operation_request *in = msi_call_request(call, delete_operation_request, message);
+    if (in != NULL) {
+        reply_found(call, in->name, WISH_DELETE);
     }
 }
 
@@ -147,6 +175,7 @@ const msi_method msi_methods_operation[] = {
     {.path = SERVICE "GetOperation", .bytes = sizeof(msi_call), .begin = get_operation},
     {.path = SERVICE "WaitOperation", .bytes = sizeof(msi_call), .begin = wait_operation},
     {.path = SERVICE "CancelOperation", .bytes = sizeof(msi_call), .begin = cancel_operation},
+    {.path = SERVICE "DeleteOperation", .bytes = sizeof(msi_call), .begin = delete_operation},
     {.path = SERVICE "ListOperations", .bytes = sizeof(msi_call), .begin = list_operations},
 };
 const size_t msi_methods_operation_count =

@@ -246,7 +246,6 @@ static void every_other_method_is_unimplemented(void **state)
         INSTANCES "GetIamPolicy",
         INSTANCES "SetIamPolicy",
         INSTANCES "TestIamPermissions",
-        "google.longrunning.Operations/DeleteOperation",
         "grpc.health.v1.Health/Check",
         "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
         "x/y",

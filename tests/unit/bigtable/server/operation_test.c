@@ -57,12 +57,33 @@ static void all_methods_find_an_operation_that_is_kept(void **state)
     }
 }
 
+static void a_deleted_operation_is_gone_and_no_other(void **state)
+{
+    caller *c = *state;
+    for (int i = 1; i <= 3; i++) {
+        update(c);
+    }
+    assert_int_equal(ask(c, "DeleteOperation", 2), MS_GRPC_OK);
+    assert_int_equal(ask(c, "DeleteOperation", 2), MS_GRPC_NOT_FOUND);
+    assert_int_equal(ask(c, "GetOperation", 2), MS_GRPC_NOT_FOUND);
+    assert_int_equal(ask(c, "GetOperation", 1), MS_GRPC_OK);
+    assert_int_equal(ask(c, "GetOperation", 3), MS_GRPC_OK);
+    /* Its place is taken again in its turn. */
+    for (int i = 4; i <= KEPT + 2; i++) {
+        update(c);
+    }
+    assert_int_equal(ask(c, "GetOperation", KEPT + 2), MS_GRPC_OK);
+    assert_int_equal(ask(c, "GetOperation", 2), MS_GRPC_NOT_FOUND);
+    assert_int_equal(ask(c, "GetOperation", 3), MS_GRPC_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(only_the_newest_operations_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(all_methods_find_an_operation_that_is_kept, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_deleted_operation_is_gone_and_no_other, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
