@@ -138,15 +138,36 @@ static void read_instance(const ms_pb_instance *in, ms_arena *arena, ms_bt_insta
     instance->label_count = in->n_labels;
 }
 
-static ms_bt_cluster read_cluster(const char *id, const ms_pb_cluster *in)
+/* What a request must not ask for, because it is not built; NULL: it does not. */
+static const char *not_built(const ms_pb_cluster *in)
 {
-    ms_bt_cluster cluster = {.id = ms_wire_text_view(id)};
-    if (in != NULL) {
-        cluster.location = ms_wire_text_view(in->location);
-        cluster.serve_nodes = in->serve_nodes;
-        cluster.storage_type = (int32_t)in->default_storage_type;
+    if (in->config_case != GOOGLE__BIGTABLE__ADMIN__V2__CLUSTER__CONFIG__NOT_SET) {
+        return "cluster_config of a cluster is not built";
     }
-    return cluster;
+    if (in->node_scaling_factor ==
+        GOOGLE__BIGTABLE__ADMIN__V2__CLUSTER__NODE_SCALING_FACTOR__NODE_SCALING_FACTOR_2X) {
+        return "node_scaling_factor of a cluster is not built";
+    }
+    return in->encryption_config != NULL ? "encryption_config of a cluster is not built" : NULL;
+}
+
+/* false: it was refused, and the call is over. */
+static bool read_cluster(msi_call *call, const char *id, const ms_pb_cluster *in,
+                         ms_bt_cluster *cluster)
+{
+    *cluster = (ms_bt_cluster){.id = ms_wire_text_view(id)};
+    if (in == NULL) {
+        return true;
+    }
+    const char *reason = not_built(in);
+    if (reason != NULL) {
+        msi_call_fail(call, MS_BT_UNIMPLEMENTED, reason);
+        return false;
+    }
+    cluster->location = ms_wire_text_view(in->location);
+    cluster->serve_nodes = in->serve_nodes;
+    cluster->storage_type = (int32_t)in->default_storage_type;
+    return true;
 }
 
 /* Instances. */
@@ -197,7 +218,9 @@ static void create_instance(msi_call *call, ms_str message)
     }
     ms_bt_cluster *clusters = ms_arena_array(&call->arena, ms_bt_cluster, in->n_clusters);
     for (size_t i = 0; i < in->n_clusters; i++) {
-        clusters[i] = read_cluster(in->clusters[i]->key, in->clusters[i]->value);
+        if (!read_cluster(call, in->clusters[i]->key, in->clusters[i]->value, &clusters[i])) {
+            return;
+        }
     }
     instance->clusters = clusters;
     instance->cluster_count = in->n_clusters;
@@ -369,8 +392,8 @@ static void create_cluster(msi_call *call, ms_str message)
     instance_call *handler = handler_of(call);
     init_call(handler, reply_cluster_operation);
     ms_pb_create_cluster_request *in = msi_call_request(call, create_cluster_request, message);
-    if (in != NULL && set_instance(handler, in->parent)) {
-        handler->instance.cluster = read_cluster(in->cluster_id, in->cluster);
+    if (in != NULL && set_instance(handler, in->parent) &&
+        read_cluster(call, in->cluster_id, in->cluster, &handler->instance.cluster)) {
         submit(handler, ms_bt_store_create_cluster);
     }
 }
