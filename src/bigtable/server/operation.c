@@ -63,11 +63,11 @@ void msi_call_reply_operation(msi_call *call, ms_str resource, const ProtobufCMe
 
 /* Asking after operations. */
 
-typedef enum wish {
-    WISH_OPERATION, /* it is the answer */
-    WISH_NOTHING,   /* the answer is empty */
-    WISH_DELETE     /* and the operation is forgotten */
-} wish;
+typedef enum answer_kind {
+    ANSWER_OPERATION,
+    ANSWER_EMPTY,
+    ANSWER_DELETED /* empty, and the operation is forgotten */
+} answer_kind;
 
 /* The operation of this name; NULL: none is kept. Under the mutex. */
 static msi_operation *find(ms_bt_server *server, ms_str name)
@@ -80,26 +80,26 @@ static msi_operation *find(ms_bt_server *server, ms_str name)
     return NULL;
 }
 
-/* false: there is no such operation. */
-static bool grant(msi_call *call, const char *name, wish wish)
+/* Prepares the answer; false: there is no such operation. */
+static bool prepare(msi_call *call, const char *name, answer_kind kind)
 {
     ms_bt_server *server = call->server;
     ms_status st = {0};
     ms_mutex_lock(&server->mutex);
     msi_operation *operation = find(server, ms_wire_text_view(name));
     bool is_done = operation != NULL;
-    if (is_done && wish == WISH_OPERATION) {
+    if (is_done && kind == ANSWER_OPERATION) {
         is_done = ms_buf_append(&call->out, operation->bytes, &st) == MS_OK;
-    } else if (is_done && wish == WISH_DELETE) {
+    } else if (is_done && kind == ANSWER_DELETED) {
         forget(operation);
     }
     ms_mutex_unlock(&server->mutex);
     return is_done;
 }
 
-static void reply_found(msi_call *call, const char *name, wish wish)
+static void reply_found(msi_call *call, const char *name, answer_kind kind)
 {
-    if (!grant(call, name, wish)) {
+    if (!prepare(call, name, kind)) {
         char text[256];
         char shown[160];
         snprintf(text, sizeof(text), "Operation \"%s\" not found",
@@ -114,7 +114,7 @@ static void get_operation(msi_call *call, ms_str message)
 {
     ms_pb_get_operation_request *in = msi_call_request(call, get_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, WISH_OPERATION);
+        reply_found(call, in->name, ANSWER_OPERATION);
     }
 }
 
@@ -122,7 +122,7 @@ static void wait_operation(msi_call *call, ms_str message)
 {
     ms_pb_wait_operation_request *in = msi_call_request(call, wait_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, WISH_OPERATION);
+        reply_found(call, in->name, ANSWER_OPERATION);
     }
 }
 
@@ -131,7 +131,7 @@ static void cancel_operation(msi_call *call, ms_str message)
 {
     ms_pb_cancel_operation_request *in = msi_call_request(call, cancel_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, WISH_NOTHING);
+        reply_found(call, in->name, ANSWER_EMPTY);
     }
 }
 
@@ -139,7 +139,7 @@ static void delete_operation(msi_call *call, ms_str message)
 {
     ms_pb_delete_operation_request *in = msi_call_request(call, delete_operation_request, message);
     if (in != NULL) {
-        reply_found(call, in->name, WISH_DELETE);
+        reply_found(call, in->name, ANSWER_DELETED);
     }
 }
 
