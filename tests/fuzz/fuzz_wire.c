@@ -254,10 +254,8 @@ static void try_translation(const ProtobufCMessageDescriptor *class, const void 
 static void try_texts(ms_str text)
 {
     uint32_t features;
-    ms_wire_response_params params;
     ms_wire_resource resource;
     (void)ms_wire_features_decode(text, &features);
-    (void)ms_wire_response_params_decode(text, &params);
     (void)ms_wire_resource_parse(text, "appProfiles", &resource, &bt);
 }
 

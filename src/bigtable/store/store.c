@@ -390,8 +390,3 @@ ms_rc ms_bt_store_compact(ms_bt_store *store, ms_status *st)
     ms_kv_compact(store->kv, (ms_str){NULL, 0}, (ms_str){NULL, 0});
     return MS_OK;
 }
-
-uint64_t ms_bt_store_memory_bytes(ms_bt_store *store)
-{
-    return ms_kv_memory_bytes(store->kv);
-}

@@ -88,7 +88,4 @@ ms_rc ms_bt_store_sync(ms_bt_store *store, ms_status *st) MS_MUST_USE;
  * took its data otherwise measure the merging. */
 ms_rc ms_bt_store_compact(ms_bt_store *store, ms_status *st) MS_MUST_USE;
 
-/* Bytes of memory that caches and buffers hold. */
-uint64_t ms_bt_store_memory_bytes(ms_bt_store *store);
-
 #endif

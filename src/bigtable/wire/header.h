@@ -35,7 +35,7 @@ size_t ms_wire_features_encode(uint32_t features, char text_out[MS_WIRE_FEATURES
  * False, and no features, for what is malformed. */
 bool ms_wire_features_decode(ms_str text, uint32_t *features_out);
 
-/* Where a call was served; empty and 0 for what is not said. The texts borrow. */
+/* Where a call was served; empty and 0 for what is not said. */
 typedef struct ms_wire_response_params {
     ms_str zone;
     ms_str cluster;
@@ -45,6 +45,5 @@ typedef struct ms_wire_response_params {
 /* The bytes of the trailer, before base64. */
 ms_rc ms_wire_response_params_encode(const ms_wire_response_params *params, ms_buf *buf,
                                      ms_status *st) MS_MUST_USE;
-bool ms_wire_response_params_decode(ms_str bytes, ms_wire_response_params *params_out);
 
 #endif

@@ -261,12 +261,6 @@ static char *put_entry(char *at, const entry_fields *fields, const ms_bt_mutatio
     return entry->token.bytes == 0 ? at : put_idempotency(at, fields->idempotency, entry);
 }
 
-size_t ms_wire_mutate_entry_bytes(const ms_bt_mutation_batch *batch,
-                                  const ms_bt_mutation_entry *entry, ms_bt_mutation_cursor cursor)
-{
-    return msi_wire_bytes_size(entry_bytes(batch, entry, &cursor));
-}
-
 static ms_rc put_text(ms_buf *buf, unsigned field, ms_str text, ms_status *st)
 {
     size_t bytes = msi_wire_plain_bytes_size(text.bytes);

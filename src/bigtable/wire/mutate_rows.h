@@ -38,10 +38,6 @@ ms_rc ms_wire_mutate_rows_encode(const ms_wire_mutate_head *head, const ms_bt_mu
                                  const uint32_t *indexes, size_t index_count, ms_buf *buf,
                                  ms_status *st) MS_MUST_USE;
 
-/* Bytes of one entry in a request, its tag and length included: what a batcher counts. */
-size_t ms_wire_mutate_entry_bytes(const ms_bt_mutation_batch *batch,
-                                  const ms_bt_mutation_entry *entry, ms_bt_mutation_cursor cursor);
-
 /* Same for MutateRowRequest: the first entry. */
 ms_rc ms_wire_mutate_row_encode(const ms_wire_mutate_head *head, const ms_bt_mutation_batch *batch,
                                 ms_buf *buf, ms_status *st) MS_MUST_USE;

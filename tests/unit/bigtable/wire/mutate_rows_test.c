@@ -181,22 +181,6 @@ static void some_entries_can_be_sent_again(void **state)
     }
 }
 
-static void an_entry_knows_its_bytes(void **state)
-{
-    (void)state;
-    const ms_wire_mutate_head head = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-    wire_choices c = choices_of(7);
-    pick_batch(&c, 50, &batch);
-    ms_bt_mutation_cursor cursor = ms_bt_mutation_cursor_make(&batch);
-    ms_bt_mutation_entry entry = {0};
-    size_t bytes = 0;
-    while (ms_bt_mutation_cursor_next_entry(&cursor, &entry)) {
-        bytes += ms_wire_mutate_entry_bytes(&batch, &entry, cursor);
-    }
-    assert_ok(ms_wire_mutate_rows_encode(&head, &batch, NULL, 0, &buf, &st));
-    assert_int_equal(bytes, buf.bytes);
-}
-
 /* The way over protobuf-c: into the oracle batch. Tokens are noted beside it. */
 
 typedef struct noted_tokens {
@@ -441,7 +425,6 @@ int main(void)
         TEST(batches_are_written_as_protobuf_writes_them),
         TEST(single_rows_are_written_as_protobuf_writes_them),
         TEST(some_entries_can_be_sent_again),
-        TEST(an_entry_knows_its_bytes),
         TEST(random_requests_are_read_as_protobuf_reads_them),
         TEST(spoiled_requests_are_read_as_protobuf_reads_them),
         TEST(fields_may_come_in_any_order),
