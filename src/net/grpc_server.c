@@ -21,8 +21,15 @@
 
 #define CONNECTIONS_MAX 1024u
 
-/* How often the log is told that there are too many of them. */
+/* How often the log is told that there are too many of them, or too slow ones. */
 #define LIMIT_TOLD_NS (60 * SECOND_NS)
+
+/* So far behind may a client be with reading while others need the room; how often it is looked for
+ * such clients; and how many times the limit may wait to be sent, when more is only for those who
+ * have less than their share. */
+#define READ_LAG_NS (5 * SECOND_NS)
+#define READERS_SEEN_NS (SECOND_NS / 10)
+#define OUTBOUND_FACTOR 2
 
 /* Connections accepted in one turn, before those that are there have theirs. */
 #define ACCEPTS_PER_TURN 64
@@ -106,11 +113,17 @@ static crowd look_around(const msi_shard *shard, uint64_t network)
 }
 
 /* One line a minute: whoever keeps coming would fill the log. */
-static void tell_limit(msi_shard *shard, const char *peer)
+static bool is_to_be_told(msi_shard *shard, int64_t *told_ns)
 {
     int64_t now_ns = ms_loop_now_ns(shard->loop);
-    if (shard->limit_told_ns == 0 || now_ns - shard->limit_told_ns >= LIMIT_TOLD_NS) {
-        shard->limit_told_ns = now_ns;
+    bool is_due = *told_ns == 0 || now_ns - *told_ns >= LIMIT_TOLD_NS;
+    *told_ns = is_due ? now_ns : *told_ns;
+    return is_due;
+}
+
+static void tell_limit(msi_shard *shard, const char *peer)
+{
+    if (is_to_be_told(shard, &shard->limit_told_ns)) {
         ms_log(MS_LOG_WARN, "net", "connection_limit", "max=%zu per_peer=%zu peer=%s",
                shard->server->options.connections_max, shard->server->options.connections_per_peer,
                peer);
@@ -183,6 +196,56 @@ static void add_conn(msi_shard *shard, int fd)
     conn->h2.conn.may_linger = true;
     msi_h2_start(&conn->h2, fd, shard->server->options.tls, NULL);
 }
+
+/* Room for what is to be sent. */
+
+/* So much of what may wait to be sent is each connection's; there is one that asks. */
+static uint64_t share_of(const msi_shard *shard)
+{
+    return shard->outbound.max / shard->conn_count;
+}
+
+/* Ends connections that have more than their share and do not read it, until there is room. The one
+ * that asks may be as slow, but is at work right now. */
+static void end_slow_readers(msi_shard *shard, const msi_h2 *asking)
+{
+    int64_t now_ns = ms_loop_now_ns(shard->loop);
+    uint64_t share = share_of(shard);
+    if (now_ns - shard->readers_seen_ns < READERS_SEEN_NS) {
+        return;
+    }
+    shard->readers_seen_ns = now_ns;
+    for (msi_server_conn *conn = shard->conns;
+         conn != NULL && shard->outbound.used > shard->outbound.max; conn = conn->next) {
+        size_t waiting = conn->h2.unsent_bytes;
+        if (&conn->h2 == asking || waiting <= share ||
+            msi_h2_lag_ns(&conn->h2, now_ns) <= READ_LAG_NS) {
+            continue;
+        }
+        if (is_to_be_told(shard, &shard->reader_told_ns)) {
+            ms_log(MS_LOG_WARN, "net", "slow_reader", "unsent=%zu max=%llu peer=%s", waiting,
+                   (unsigned long long)shard->outbound.max, conn->peer);
+        }
+        shard->stats.evicted++;
+        conn->is_evicted = true;
+        close_conn(conn);
+    }
+}
+
+bool msi_shard_admits(msi_shard *shard, const msi_h2 *h2)
+{
+    const msi_budget *outbound = &shard->outbound;
+    if (h2->unsent_bytes > shard->server->options.connection_outbound_max) {
+        return false;
+    }
+    if (outbound->used > outbound->max) {
+        end_slow_readers(shard, h2);
+    }
+    bool has_share = h2->unsent_bytes <= share_of(shard);
+    return outbound->used / (has_share ? OUTBOUND_FACTOR : 1) <= outbound->max;
+}
+
+/* The events of connections. */
 
 static msi_stream *h2_request(msi_h2 *h2)
 {

@@ -25,12 +25,18 @@
  * The transport itself answers what is not a gRPC call (404, 405, 415), calls with a malformed
  * timeout or metadata, with compressed messages or in another encoding than protobuf's
  * (application/grpc+json) or with a wrong number of messages (UNIMPLEMENTED), beyond a limit
- * (RESOURCE_EXHAUSTED), with an authorization that is refused (UNAUTHENTICATED), and deadlines that
- * pass (DEADLINE_EXCEEDED). Whatever a peer sends, the worst is that its connection is closed.
+ * (RESOURCE_EXHAUSTED; UNAVAILABLE while too much waits to be sent), with an authorization that is
+ * refused (UNAUTHENTICATED), and deadlines that pass (DEADLINE_EXCEEDED). Whatever a peer sends,
+ * the worst is that its connection is closed.
  *
  * A connection that the server ends (after a mistake of the peer's, or drained) is kept, and what
  * still comes is dropped, until the peer has closed it, too, or for a second: a reset could take
  * the server's last words with it.
+ *
+ * Much that waits for clients which do not read it does not keep others out: beyond a limit new
+ * calls are only for connections that have less than their share of it, the others get UNAVAILABLE;
+ * and a connection that has more, and is more than five seconds behind with reading it, is closed
+ * when somebody else has a call. Who takes a byte now and then has not read.
  *
  * Who comes when there are as many connections as there may be takes the place of the oldest one
  * that was ended, else that has not finished its handshake, else of the one that is without calls
@@ -100,7 +106,8 @@ typedef struct ms_grpc_server_options {
     size_t inbound_bytes_max;       /* incomplete and unread messages, in all; default 1 GiB */
     size_t call_mark_bytes;         /* unsent bytes at which a handler should stop; 256 KiB */
     size_t connection_outbound_max; /* unsent bytes beyond which new calls are refused; 64 MiB */
-    size_t outbound_bytes_max;      /* the same in all; default 512 MiB */
+    size_t outbound_bytes_max;      /* the same in all, and twice as much for those who have less
+                                     * than their share; default 512 MiB */
     size_t stream_window_bytes;     /* default 1 MiB */
     size_t connection_window_bytes; /* default 16 MiB */
     uint32_t resets_burst;          /* RST_STREAM frames at once; default 1000 */

@@ -274,13 +274,6 @@ static bool check_http(ms_grpc_server_call *call, const msi_header *header)
     return true;
 }
 
-static bool is_overloaded(const ms_grpc_server_call *call)
-{
-    const msi_shard *shard = call->shard;
-    return shard->outbound.used > shard->outbound.max ||
-           call->stream.h2->unsent_bytes > shard->server->options.connection_outbound_max;
-}
-
 /* False: answered. */
 static bool check_request(ms_grpc_server_call *call, const msi_header *header)
 {
@@ -303,9 +296,9 @@ static bool check_request(ms_grpc_server_call *call, const msi_header *header)
                !options->authorize(msi_header_value(header, MSI_HEADER_AUTHORIZATION),
                                    options->authorize_arg)) {
         answer(call, MS_GRPC_UNAUTHENTICATED, "the authorization is missing or not accepted");
-    } else if (is_overloaded(call)) {
+    } else if (!msi_shard_admits(call->shard, call->stream.h2)) {
         call->shard->stats.refused++;
-        answer(call, MS_GRPC_RESOURCE_EXHAUSTED, "too many bytes wait to be sent");
+        answer(call, MS_GRPC_UNAVAILABLE, "too many bytes wait to be sent");
     }
     return !call->is_finished;
 }

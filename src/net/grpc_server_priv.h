@@ -41,6 +41,8 @@ typedef struct msi_shard {
     size_t field_capacity;
     ms_grpc_server_stats stats; /* only what counts up */
     int64_t limit_told_ns;      /* when the log was last told that there is no room; 0: never */
+    int64_t reader_told_ns;     /* the same of clients that do not read */
+    int64_t readers_seen_ns;    /* when it was looked for them */
     int holds;                  /* handles that are not closed */
     bool is_draining;
     bool is_done; /* said so */
@@ -100,6 +102,10 @@ void msi_server_call_free(ms_grpc_server_call *call);
 void msi_server_end_endless(msi_h2 *h2);
 
 /* Shards: grpc_server.c. */
+
+/* False: too much waits to be sent for another call of this connection. It may end others that have
+ * more than their share of that and do not read it. */
+bool msi_shard_admits(msi_shard *shard, const msi_h2 *h2);
 
 /* The last thing to do with a shard after one of its connections or calls is gone. */
 void msi_shard_check_done(msi_shard *shard);

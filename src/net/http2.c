@@ -26,6 +26,11 @@
 #define WAITING_PER_STREAM 4u
 #define WAITING_OTHERS 4096u
 
+/* The time in which a peer should read what waits for it, and the least of it that is reckoned
+ * with. */
+#define READ_ALL_NS INT64_C(60000000000)
+#define READ_BYTES_MIN (1u << 20)
+
 static const msi_conn_class conn_class;
 
 static msi_h2 *of_conn(msi_conn *conn)
@@ -68,6 +73,9 @@ static void attach(msi_h2 *h2, msi_stream *stream, int32_t id)
     stream->prev->next = stream;
     h2->streams.prev = stream;
     h2->stream_count++;
+    if (h2->unsent_bytes == 0) {
+        msi_h2_note_waiting(h2);
+    }
     h2->unsent_bytes += stream->queue.unsent_bytes;
 }
 
@@ -862,6 +870,26 @@ void msi_h2_start(msi_h2 *h2, int fd, ms_tls *tls, const char *name)
     }
     int64_t first_ns = earlier(h2->options->handshake_timeout_ns, h2->options->keepalive_ns);
     ms_loop_timer_start(loop, &h2->timer, h2->started_ns + first_ns);
+}
+
+int64_t msi_h2_lag_ns(const msi_h2 *h2, int64_t now_ns)
+{
+    return h2->unsent_bytes > 0 ? now_ns - h2->read_up_to_ns : 0;
+}
+
+void msi_h2_note_waiting(msi_h2 *h2)
+{
+    h2->read_up_to_ns = ms_loop_now_ns(h2->conn.loop);
+}
+
+/* Frames are of 16 KiB at most, so nothing overflows. Who was fast has no credit for later. */
+void msi_h2_note_taken(msi_h2 *h2, size_t bytes)
+{
+    int64_t now_ns = ms_loop_now_ns(h2->conn.loop);
+    size_t waiting = h2->unsent_bytes + bytes;
+    int64_t of_bytes = waiting <= READ_BYTES_MIN ? (int64_t)bytes * (READ_ALL_NS / READ_BYTES_MIN)
+                                                 : (int64_t)bytes * READ_ALL_NS / (int64_t)waiting;
+    h2->read_up_to_ns = earlier(h2->read_up_to_ns + of_bytes, now_ns);
 }
 
 uint32_t msi_h2_peer_streams_max(const msi_h2 *h2)

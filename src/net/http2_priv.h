@@ -71,8 +71,9 @@ struct msi_h2 {
     nghttp2_session *session;
     msi_stream streams; /* ring: only next and prev are used */
     uint32_t stream_count;
-    size_t unsent_bytes; /* of all streams */
-    msi_header block;    /* that comes: frames of no other come between its own */
+    size_t unsent_bytes;   /* of all streams */
+    int64_t read_up_to_ns; /* see msi_h2_lag_ns */
+    msi_header block;      /* that comes: frames of no other come between its own */
     ms_loop_timer timer;
     int64_t started_ns;
     int64_t idle_since_ns;
@@ -114,6 +115,15 @@ void msi_h2_give_up(msi_h2 *h2);
 /* The peer did what it may not: GOAWAY with this error, then the end. May be called from
  * anywhere. */
 void msi_h2_fail(msi_h2 *h2, uint32_t h2_error, const char *debug);
+
+/* How far the peer is behind with reading what waits for it: it should take as much of it a second
+ * as to have all within a minute, and of little at least so much that a mebibyte would take it a
+ * minute. So who takes a byte now and then is as far behind as who takes nothing. */
+int64_t msi_h2_lag_ns(const msi_h2 *h2, int64_t now_ns);
+
+/* For stream.c: bytes begin to wait where none did; and some are taken, while more may wait. */
+void msi_h2_note_waiting(msi_h2 *h2);
+void msi_h2_note_taken(msi_h2 *h2, size_t bytes);
 
 /* The streams that the peer lets us have at a time. */
 uint32_t msi_h2_peer_streams_max(const msi_h2 *h2);

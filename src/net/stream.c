@@ -303,6 +303,9 @@ bool msi_stream_send(msi_stream *stream, const ms_grpc_message *message)
     size_t added = stream->queue.unsent_bytes - before;
     stream->outbound->used += added;
     if (stream->h2 != NULL) {
+        if (stream->h2->unsent_bytes == 0) {
+            msi_h2_note_waiting(stream->h2);
+        }
         stream->h2->unsent_bytes += added;
     }
     wake_sender(stream);
@@ -334,6 +337,9 @@ void msi_stream_take(msi_stream *stream, char *out, size_t bytes)
     msi_queue_take(&stream->queue, out, bytes);
     stream->outbound->used -= bytes;
     stream->h2->unsent_bytes -= bytes;
+    if (stream->h2->unsent_bytes > 0) {
+        msi_h2_note_taken(stream->h2, bytes);
+    }
     if (stream->is_over_mark && stream->queue.unsent_bytes < stream->mark_bytes / 2) {
         stream->is_over_mark = false;
         stream->is_writable_due = true;

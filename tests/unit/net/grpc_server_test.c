@@ -679,6 +679,99 @@ static void a_handler_begins_its_answer_after_the_deadline(void **state)
     rig_close(&it);
 }
 
+/* Calls while much waits for clients that do not read. The clock is moved by hand. */
+
+#define READERS 4
+
+/* A client whose call streams and is given no more than the first window. */
+static void connect_reader(rig *it, raw_peer *peer)
+{
+    int started = it->started;
+    raw_connect(peer, ms_grpc_server_port(it->server));
+    raw_start(peer);
+    raw_headers(peer, RAW_END_BOTH, 1, RAW_REQUEST("/t/Stream") "count=1000000000;size=10000;");
+    rig_wait_started(it, started + 1);
+    while (peer->data_bytes < 65535) {
+        assert_int_not_equal(raw_read(peer), RAW_CLOSED);
+    }
+}
+
+static void give_window(raw_peer *peer, uint8_t bytes[4])
+{
+    raw_frame(peer, NGHTTP2_WINDOW_UPDATE, 0, 0, bytes, 4);
+    raw_frame(peer, NGHTTP2_WINDOW_UPDATE, 0, 1, bytes, 4);
+}
+
+static void who_does_not_read_does_not_keep_the_calls_of_others_out(void **state)
+{
+    (void)state;
+    static raw_peer readers[READERS];
+    rig it;
+    rig_open(&it, &(rig_options){.server.outbound_bytes_max = 600000,
+                                 .server.call_mark_bytes = 300000,
+                                 .with_clock = true});
+    for (int i = 0; i < READERS; i++) {
+        connect_reader(&it, &readers[i]);
+    }
+    rig_settle(&it);
+    uint64_t waits = ms_grpc_server_get_stats(it.server).outbound_bytes;
+    assert_true(waits > 900000 && waits < 1000000);
+    /* Others have less than their share, and get their calls. A reader is told to try again. */
+    rig_check_works(&it);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 0);
+    raw_headers(&readers[0], RAW_END_BOTH, 3, RAW_REQUEST("/t/Echo"));
+    assert_int_equal(raw_read_until(&readers[0], RAW_STREAM_END), RAW_STREAM_END);
+    assert_true(raw_has(&readers[0], "grpc-status=14;"));
+    assert_int_equal(ms_grpc_server_get_stats(it.server).refused, 1);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 0);
+    /* They had their time: as many as necessary end. */
+    rig_advance(&it, 6 * S_NS);
+    assert_int_equal(it.canceled, 0);
+    rig_check_works(&it);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 2);
+    assert_int_equal(it.canceled, 2);
+    assert_true(ms_grpc_server_get_stats(it.server).outbound_bytes <= 600000);
+    rig_advance(&it, 60 * S_NS);
+    rig_check_works(&it);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, 2);
+    for (int i = 0; i < READERS; i++) {
+        raw_close(&readers[i]);
+    }
+    rig_close(&it);
+}
+
+static void a_reader_that_takes_a_byte_a_second_has_not_read(void **state)
+{
+    (void)state;
+    static raw_peer slow;
+    static raw_peer steady;
+    rig it;
+    rig_open(&it, &(rig_options){.server.outbound_bytes_max = 190000,
+                                 .server.call_mark_bytes = 300000,
+                                 .with_clock = true});
+    connect_reader(&it, &slow);
+    connect_reader(&it, &steady);
+    int times_full = 0;
+    for (int i = 0; i < 20; i++) {
+        rig_advance(&it, S_NS);
+        give_window(&slow, (uint8_t[]){0, 0, 0, 1});
+        give_window(&steady, (uint8_t[]){0, 0, 0x50, 0});
+        rig_settle(&it);
+        times_full += ms_grpc_server_get_stats(it.server).outbound_bytes > 190000;
+        probe call = {.path = "/t/Echo", .request = "x"};
+        probe_run(&it, &call);
+        bool is_full = i < 5; /* more than twice of what may wait */
+        assert_int_equal(call.code, is_full ? MS_GRPC_UNAVAILABLE : MS_GRPC_OK);
+        assert_int_equal(ms_grpc_server_get_stats(it.server).evicted, is_full ? 0 : 1);
+    }
+    assert_true(times_full > 10);
+    assert_int_equal(raw_read_until(&slow, RAW_CLOSED), RAW_CLOSED);
+    assert_true(raw_is_alive(&steady));
+    raw_close(&slow);
+    raw_close(&steady);
+    rig_close(&it);
+}
+
 /* Addresses. */
 
 static void loopback_addresses_are_known(void **state)
@@ -774,6 +867,8 @@ int main(void)
         cmocka_unit_test(a_server_that_does_not_wait_cancels_its_calls),
         cmocka_unit_test(a_handler_keeps_its_call_after_a_cancel),
         cmocka_unit_test(a_handler_begins_its_answer_after_the_deadline),
+        cmocka_unit_test(who_does_not_read_does_not_keep_the_calls_of_others_out),
+        cmocka_unit_test(a_reader_that_takes_a_byte_a_second_has_not_read),
         cmocka_unit_test(loopback_addresses_are_known),
         cmocka_unit_test(a_crowd_of_calls_ends_well),
     };

@@ -357,6 +357,68 @@ static void sent_bytes_leave_the_budget(void **state)
     close_listener(&own);
 }
 
+/* What a client is behind after thirty seconds in which it took these frames of 16 KiB. */
+typedef struct reading {
+    listener *own;
+    ms_env_clock *clock;
+    size_t waits;
+    int frames;
+    int64_t lag_ns;
+} reading;
+
+static void begin_reading(void *arg)
+{
+    reading *request = arg;
+    msi_h2_note_waiting(&request->own->h2);
+    assert_int_equal(msi_h2_lag_ns(&request->own->h2, INT64_MAX), 0); /* nothing waits */
+}
+
+static void read_now(void *arg)
+{
+    reading *request = arg;
+    msi_h2 *h2 = &request->own->h2;
+    h2->unsent_bytes = request->waits;
+    for (int i = 0; i < request->frames; i++) {
+        msi_h2_note_taken(h2, 16384);
+    }
+    request->lag_ns = msi_h2_lag_ns(h2, request->clock->mono_ns);
+    h2->unsent_bytes = 0;
+}
+
+static void nothing_now(void *arg)
+{
+    (void)arg;
+}
+
+static void how_far_a_client_is_behind_depends_on_what_waits(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t waits;
+        int frames;
+        int64_t lag_ms; /* from here on, less than a second more */
+    } cases[] = {
+        {1, 0, 30000},           {1, 10, 20000},       {1, 31, 0},
+        {100000, 10, 20000},     {100000, 1000, 0},    {32u << 20, 10, 29000},
+        {32u << 20, 500, 15000}, {32u << 20, 1000, 0}, {32u << 20, 100000, 0},
+    };
+    ms_env_clock clock = {.mono_ns = INT64_C(1000000000000)};
+    ms_env_set_clock(&clock);
+    listener own;
+    open_listener(&own);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        reading request = {
+            .own = &own, .clock = &clock, .waits = cases[i].waits, .frames = cases[i].frames};
+        ms_loop_call(own.loop, begin_reading, &request);
+        ms_env_clock_advance_us(&clock, 30000000);
+        ms_loop_call(own.loop, nothing_now, NULL); /* the turn after it knows the time */
+        ms_loop_call(own.loop, read_now, &request);
+        assert_in_range(request.lag_ns / 1000000, cases[i].lag_ms, cases[i].lag_ms + 999);
+    }
+    close_listener(&own);
+    ms_env_set_clock(NULL);
+}
+
 static void soon_now(void *arg)
 {
     listener *own = arg;
@@ -386,6 +448,7 @@ int main(void)
         cmocka_unit_test(bad_messages_break_the_stream_off),
         cmocka_unit_test(bytes_beyond_the_budget_break_the_stream_off),
         cmocka_unit_test(sent_bytes_leave_the_budget),
+        cmocka_unit_test(how_far_a_client_is_behind_depends_on_what_waits),
         cmocka_unit_test(a_task_runs_in_the_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
