@@ -21,6 +21,14 @@
 
 /* Large blocks: scans are the common read, and every seek within a cached block is a bisection. */
 #define BLOCK_BYTES ((size_t)16 << 10)
+/* Values of this size and more are in files of their own kind. Were they in blocks, whoever looks
+ * for something near one would read it whole, every iterator for what is near in each file of the
+ * first level; and every compaction would copy it. */
+#define LARGE_VALUE_BYTES ((uint64_t)256 << 10)
+/* Of the oldest of these files, a quarter is looked at when compactions find what is left in them;
+ * half of it garbage is a reason to compact. */
+#define LARGE_VALUES_OLD 0.25
+#define LARGE_VALUES_GARBAGE 0.5
 /* Below the usual limit of 1024 descriptors of a process, with room for everybody else; where the
  * limit is lower, half of it. RocksDB wants some whatever the limit is. */
 #define OPEN_FILES_MAX 512
@@ -186,6 +194,17 @@ static rocksdb_cache_t *make_cache(const ms_kv_options *options)
     return rocksdb_cache_create_lru((size_t)smaller(bytes, memory_share()));
 }
 
+static void set_large_values(rocksdb_options_t *to, bool compress)
+{
+    rocksdb_options_set_enable_blob_files(to, 1);
+    rocksdb_options_set_min_blob_size(to, LARGE_VALUE_BYTES);
+    rocksdb_options_set_blob_compression_type(to, compress ? rocksdb_lz4_compression
+                                                           : rocksdb_no_compression);
+    rocksdb_options_set_enable_blob_gc(to, 1);
+    rocksdb_options_set_blob_gc_age_cutoff(to, LARGE_VALUES_OLD);
+    rocksdb_options_set_blob_gc_force_threshold(to, LARGE_VALUES_GARBAGE);
+}
+
 static void set_options(ms_kv *kv, const ms_kv_options *options)
 {
     uint64_t buffer =
@@ -211,6 +230,7 @@ static void set_options(ms_kv *kv, const ms_kv_options *options)
     /* No periodic dumps: an idle store costs nothing. */
     rocksdb_options_set_stats_dump_period_sec(to, 0);
     rocksdb_options_set_stats_persist_period_sec(to, 0);
+    set_large_values(to, options->compress);
     set_table_options(kv, options);
 }
 

@@ -7,6 +7,7 @@
 #include "kv/kv.h"
 #include "os/file.h"
 
+#include <rocksdb/c.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -328,6 +329,54 @@ static void written_entries_survive_a_restart(void **state)
     assert_true(ms_kv_memory_bytes(f->kv) > 0);
 }
 
+/* Bytes of blocks and of values beside them that this thread has read so far. */
+static uint64_t bytes_read(void)
+{
+    rocksdb_perfcontext_t *context = rocksdb_perfcontext_create();
+    uint64_t bytes = rocksdb_perfcontext_metric(context, rocksdb_block_read_byte) +
+                     rocksdb_perfcontext_metric(context, rocksdb_blob_read_byte);
+    rocksdb_perfcontext_destroy(context);
+    return bytes;
+}
+
+static size_t value_bytes_at(fixture *f, const char *key, const char *upper)
+{
+    ms_status st = {0};
+    ms_kv_entry entry = {0};
+    ms_kv_iter *iter = ms_kv_iter_create(f->kv, &(ms_kv_iter_options){.upper = ms_str_cstr(upper)});
+    bool is_there = ms_kv_iter_seek(iter, ms_str_cstr(key), &entry);
+    size_t bytes = is_there ? entry.value.bytes : 0;
+    assert_ok(ms_kv_iter_check(iter, &st));
+    ms_kv_iter_destroy(iter);
+    return bytes;
+}
+
+/* Every look positions every file of the first level, of which each restart makes one. */
+static void large_value_is_read_by_those_who_want_it(void **state)
+{
+    fixture *f = *state;
+    enum { LARGE = 8 << 20 };
+    char *large = calloc(1, LARGE);
+    for (int round = 0; round < 2; round++) {
+        put(f, "b", "small");
+        write_batch(f);
+        ms_kv_batch_put(f->batch, ms_str_cstr("d"), ms_str_make(large, LARGE));
+        write_batch(f);
+        ms_kv_close(f->kv);
+        open_kv(f);
+    }
+    free(large);
+    rocksdb_set_perf_level(rocksdb_enable_count);
+    uint64_t before = bytes_read();
+    assert_int_equal(value_bytes_at(f, "a", "c"), 5);
+    assert_int_equal(value_bytes_at(f, "c", "d"), 0);
+    assert_int_equal(value_bytes_at(f, "e", "f"), 0);
+    assert_true(bytes_read() - before < 100000);
+    assert_int_equal(value_bytes_at(f, "c", "e"), LARGE);
+    assert_true(bytes_read() - before > LARGE);
+    rocksdb_set_perf_level(rocksdb_disable);
+}
+
 static void directory_is_private(void **state)
 {
     fixture *f = *state;
@@ -507,6 +556,7 @@ int main(void)
         TEST(snapshot_stays_at_its_moment),
         TEST(get_appends_or_says_that_there_is_nothing),
         TEST(written_entries_survive_a_restart),
+        TEST(large_value_is_read_by_those_who_want_it),
         TEST(directory_is_private),
         TEST(second_store_in_a_directory_is_refused),
         TEST(missing_store_is_named),
