@@ -189,8 +189,8 @@ static void create_table(crash_run *run)
     ms_bt_table_call_release(&call);
 }
 
-/* The value of a row: its batch, its ordinal, and filling that depends on both. Lives until the next
- * one of the thread. */
+/* The value of a row: its batch, its ordinal, and filling that depends on both. Lives until the
+ * next one of the thread. */
 static ms_str make_value(uint64_t number, uint32_t ordinal)
 {
     static _Thread_local char value[LARGE_BYTES];
