@@ -124,7 +124,7 @@ ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);
 /* Signals. */
 
 /*
- * Lets a thread of its own wait for SIGINT and SIGTERM: the first stops the engine's jobs, a
+ * Lets a thread of its own wait for SIGINT, SIGTERM and SIGHUP: the first stops the engine's jobs, a
  * second, or thirty seconds, cancels them. What has not ended two seconds later, such as a
  * write that nobody reads, ends with the process. Call before anything starts a thread.
  */
@@ -135,7 +135,7 @@ void msi_signals_start(ms_engine *engine);
  * first signal that came, after which a second one ends the process.
  */
 void msi_signals_block(void);
-int msi_signals_wait(void);
+int msi_signals_wait(int64_t period_ns, void (*meanwhile)(void *arg), void *arg);
 
 /* The engine is about to be closed: signals do nothing to it any more. */
 void msi_signals_end(void);

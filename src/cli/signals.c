@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SIGINT and SIGTERM: the first stops, the second or a bound on stopping cancels. One thread waits
- * for them, so that nothing here runs in a signal handler.
+ * SIGINT, SIGTERM and SIGHUP (the terminal was closed): the first stops, the second or a bound on
+ * stopping cancels. One thread waits for them, so that nothing here runs in a signal handler. One
+ * that is ignored, as nohup does with SIGHUP, stays so.
  */
 /* tidy: no-unit-test: tests/cli sends the signals to the program */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,6 +28,7 @@ static sigset_t handled_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
     return set;
 }
 
@@ -86,11 +89,17 @@ static void *wait_for_second(void *arg)
     return NULL;
 }
 
-int msi_signals_wait(void)
+int msi_signals_wait(int64_t period_ns, void (*meanwhile)(void *arg), void *arg)
 {
     sigset_t set = handled_signals();
-    int signal_number = 0;
-    while (sigwait(&set, &signal_number) != 0) {
+    const struct timespec period = {.tv_sec = period_ns / 1000000000,
+                                    .tv_nsec = period_ns % 1000000000};
+    int signal_number = -1;
+    while (signal_number < 0) {
+        signal_number = sigtimedwait(&set, NULL, &period);
+        if (signal_number < 0 && errno == EAGAIN) {
+            meanwhile(arg);
+        }
     }
     atomic_store(&first_signal, signal_number);
     pthread_t thread;

@@ -68,6 +68,7 @@ stopped_without_checkpoints() { # signal, status
 }
 case_sigint_stops_a_bounded_job() { stopped_without_checkpoints INT 130; }
 case_sigterm_stops_a_bounded_job() { stopped_without_checkpoints TERM 143; }
+case_sighup_stops_a_bounded_job() { stopped_without_checkpoints HUP 129; }
 case_stop_with_checkpoints_and_resume() {
     printf '%b' "$(numbers g 200 200)\n$(files o made)\nINSERT INTO o SELECT id FROM g;" >s.sql
     start run s.sql --checkpoint-interval 50ms
