@@ -34,6 +34,9 @@
 /* Connections accepted in one turn, before those that are there have theirs. */
 #define ACCEPTS_PER_TURN 64
 
+/* Connections on their way to a loop. One that does not get to take them is passed over. */
+#define HANDOVERS_MAX 128
+
 /* When the process has no descriptors left, accepting rests for a moment. */
 #define ACCEPT_PAUSE_NS (SECOND_NS / 10)
 
@@ -361,20 +364,33 @@ typedef struct handover {
 static void take_handover(ms_mail *mail)
 {
     handover *brought = MS_MAIL_OWNER(mail, handover, mail);
+    atomic_fetch_sub(&brought->shard->handovers, 1);
     add_conn(brought->shard, brought->fd);
     ms_mem_free(brought);
 }
 
+/* The next one in turn, for which few are on their way: at the latest the first, which is this
+ * loop's. */
+static msi_shard *next_shard(ms_grpc_server *server)
+{
+    msi_shard *shard = NULL;
+    do {
+        shard = &server->shards[server->next_shard];
+        server->next_shard = (server->next_shard + 1) % server->shard_count;
+    } while (atomic_load(&shard->handovers) >= HANDOVERS_MAX);
+    return shard;
+}
+
 static void deal(ms_grpc_server *server, int fd)
 {
-    msi_shard *shard = &server->shards[server->next_shard];
-    server->next_shard = (server->next_shard + 1) % server->shard_count;
+    msi_shard *shard = next_shard(server);
     if (ms_loop_is_current(shard->loop)) {
         add_conn(shard, fd);
         return;
     }
     handover *brought = ms_mem_alloc(sizeof(*brought));
     *brought = (handover){.mail = {.deliver = take_handover}, .shard = shard, .fd = fd};
+    atomic_fetch_add(&shard->handovers, 1);
     ms_mailbox_push(ms_loop_mailbox(shard->loop), &brought->mail);
 }
 

@@ -15,6 +15,8 @@
 #include "net/http2_priv.h"
 #include "os/thread.h"
 
+#include <stdatomic.h>
+
 typedef struct msi_server_conn {
     msi_h2 h2; /* first */
     struct msi_shard *shard;
@@ -44,6 +46,7 @@ typedef struct msi_shard {
     int64_t reader_told_ns;     /* the same of clients that do not read */
     int64_t readers_seen_ns;    /* when it was looked for them */
     int holds;                  /* handles that are not closed */
+    _Atomic int handovers;      /* connections on their way to it */
     bool is_draining;
     bool is_done; /* said so */
 } msi_shard;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "net/grpc_server_priv.h"
 #include "net/raw.h"
 #include "net/rig.h"
 #include "net/secret.h"
@@ -146,6 +147,84 @@ static void connections_are_dealt_out_to_all_loops(void **state)
         assert_true(raw_is_alive(&peers[i]));
         raw_close(&peers[i]);
     }
+    rig_close(&it);
+}
+
+/* A mail that keeps its loop until the test has seen enough. */
+typedef struct blocker {
+    ms_mail mail;
+    ms_parker end;
+} blocker;
+
+static void block_loop(ms_mail *mail)
+{
+    blocker *own = MS_MAIL_OWNER(mail, blocker, mail);
+    while (!ms_parker_park(&own->end, MS_PARK_FOREVER)) {
+    }
+}
+
+typedef struct shard_count {
+    const msi_shard *shard;
+    size_t connections;
+} shard_count;
+
+static void count_now(void *arg)
+{
+    shard_count *count = arg;
+    count->connections = count->shard->conn_count;
+}
+
+static int connect_plainly(uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(port),
+                             .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    return fd;
+}
+
+static void a_loop_that_is_stuck_gets_no_more_connections_than_some(void **state)
+{
+    (void)state;
+    static raw_peer peers[2];
+    int others[260];
+    rig it;
+    rig_open(&it, &(rig_options){.server_loop_count = 2,
+                                 .server.connections_max = 2000,
+                                 .server.connections_per_peer = 2000,
+                                 .without_channel = true});
+    uint16_t port = ms_grpc_server_port(it.server);
+    blocker own = {.mail = {.deliver = block_loop}};
+    ms_parker_init(&own.end);
+    ms_mailbox_push(ms_loop_mailbox(it.server_loops[1]), &own.mail);
+    for (int i = 0; i < 260; i++) {
+        others[i] = connect_plainly(port);
+    }
+    /* Whose turn it would be, one of two goes elsewhere. */
+    for (int i = 0; i < 2; i++) {
+        raw_connect(&peers[i], port);
+        raw_start(&peers[i]);
+        assert_true(raw_is_alive(&peers[i]));
+    }
+    ms_parker_unpark(&own.end);
+    assert_int_equal(ms_grpc_server_get_stats(it.server).accepted, 262);
+    /* Who is not stuck any more has its turn again. */
+    for (int i = 0; i < 2; i++) {
+        raw_close(&peers[i]);
+        raw_connect(&peers[i], port);
+        raw_start(&peers[i]);
+        assert_true(raw_is_alive(&peers[i]));
+    }
+    shard_count count = {.shard = &it.server->shards[1]};
+    ms_loop_call(it.server_loops[1], count_now, &count);
+    assert_int_equal(count.connections, 129);
+    for (int i = 0; i < 260; i++) {
+        close(others[i]);
+    }
+    raw_close(&peers[0]);
+    raw_close(&peers[1]);
     rig_close(&it);
 }
 
@@ -851,6 +930,7 @@ int main(void)
         cmocka_unit_test(the_peer_is_named),
         cmocka_unit_test(ipv6_works_where_there_is_any),
         cmocka_unit_test(connections_are_dealt_out_to_all_loops),
+        cmocka_unit_test(a_loop_that_is_stuck_gets_no_more_connections_than_some),
         cmocka_unit_test(connections_beyond_the_limit_are_closed_when_all_have_calls),
         cmocka_unit_test(who_says_nothing_makes_room_first_and_the_oldest_of_them),
         cmocka_unit_test(who_has_no_call_makes_room_by_goaway),
