@@ -11,6 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#if __GLIBC_PREREQ(2, 33)
+#define HAS_MALLINFO2
+#endif
+#endif
+
 /*
  * Order relaxed: the counter is a statistic, read by tests after the threads that they started were
  * joined or stand still.
@@ -144,6 +151,23 @@ ms_rc ms_mem_refuse(size_t bytes, ms_status *st)
 uint64_t ms_mem_allocation_count(void)
 {
     return atomic_load_explicit(&allocation_count, memory_order_relaxed);
+}
+
+uint64_t ms_mem_used_bytes(void)
+{
+#ifdef HAS_MALLINFO2
+    struct mallinfo2 info = mallinfo2();
+    return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+#else
+    return UINT64_MAX;
+#endif
+}
+
+void ms_mem_trim(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 /*

@@ -77,6 +77,13 @@ ms_rc ms_mem_refuse(size_t bytes, ms_status *st);
  */
 uint64_t ms_mem_allocation_count(void);
 
+/* Bytes of the heap that are in use, whoever allocated them; UINT64_MAX where that is not known.
+ * Takes the locks of the heap for a moment. */
+uint64_t ms_mem_used_bytes(void);
+
+/* Gives free pages of the heap back to the system. trim.h knows when. */
+void ms_mem_trim(void);
+
 /* The accountant. */
 
 #define MS_ACCOUNT_NAME_BYTES 64

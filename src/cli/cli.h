@@ -124,15 +124,16 @@ ms_rc msi_read_script(const char *path, ms_buf *text, ms_status *st);
 /* Signals. */
 
 /*
- * Lets a thread of its own wait for SIGINT, SIGTERM and SIGHUP: the first stops the engine's jobs, a
- * second, or thirty seconds, cancels them. What has not ended two seconds later, such as a
- * write that nobody reads, ends with the process. Call before anything starts a thread.
+ * Lets a thread of its own wait for SIGINT, SIGTERM and SIGHUP: the first stops the engine's jobs,
+ * a second, or thirty seconds, cancels them. What has not ended two seconds later, such as a write
+ * that nobody reads, ends with the process. Call before anything starts a thread.
  */
 void msi_signals_start(ms_engine *engine);
 
 /*
  * For commands that do nothing but serve: block before anything starts a thread; wait returns the
- * first signal that came, after which a second one ends the process.
+ * first signal that came, after which a second one ends the process, and calls meanwhile whenever
+ * a period has passed without one.
  */
 void msi_signals_block(void);
 int msi_signals_wait(int64_t period_ns, void (*meanwhile)(void *arg), void *arg);

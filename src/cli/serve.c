@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "base/num.h"
+#include "base/trim.h"
 #include "millstream/bigtable.h"
 
 #include <stdio.h>
@@ -36,6 +37,11 @@ static void raise_descriptors(void)
     }
 }
 
+static void look(void *arg)
+{
+    ms_trim_look(arg);
+}
+
 static int serve(msi_common *common, const ms_bigtable_serve_options *options)
 {
     ms_status st = {0};
@@ -52,7 +58,9 @@ static int serve(msi_common *common, const ms_bigtable_serve_options *options)
         /* For those who start it and wait: the one line on standard output. */
         printf("millstream: serving Bigtable at %s\n", ms_bigtable_server_address(server));
         fflush(stdout);
-        (void)msi_signals_wait();
+        ms_trim trim = {0};
+        look(&trim);
+        (void)msi_signals_wait(MS_TRIM_PERIOD_NS, look, &trim);
         status =
             ms_bigtable_server_stop(server, DRAIN_MS, &st) == MS_OK ? MSI_EXIT_OK : MSI_EXIT_FAILED;
     }
