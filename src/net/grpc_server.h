@@ -44,8 +44,8 @@
  * nothing, or do nothing, so keep nobody out. An IPv6 address stands for its /64; a unix socket is
  * no address.
  *
- * Connections are dealt out to the loops in turn; a loop for which more than a hundred wait, because
- * it does not get to take them, is passed over.
+ * Connections are dealt out to the loops in turn; a loop for which more than a hundred wait,
+ * because it does not get to take them, is passed over.
  *
  * Ownership: the server is its creator's. Thread: each function says; callbacks run on the thread
  * of the connection's loop, so handlers of different connections may run at the same time when the
