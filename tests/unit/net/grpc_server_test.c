@@ -174,17 +174,6 @@ static void count_now(void *arg)
     count->connections = count->shard->conn_count;
 }
 
-static int connect_plainly(uint16_t port)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(port),
-                             .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
-    return fd;
-}
-
 static void a_loop_that_is_stuck_gets_no_more_connections_than_some(void **state)
 {
     (void)state;
@@ -200,7 +189,7 @@ static void a_loop_that_is_stuck_gets_no_more_connections_than_some(void **state
     ms_parker_init(&own.end);
     ms_mailbox_push(ms_loop_mailbox(it.server_loops[1]), &own.mail);
     for (int i = 0; i < 260; i++) {
-        others[i] = connect_plainly(port);
+        others[i] = raw_socket(port);
     }
     /* Whose turn it would be, one of two goes elsewhere. */
     for (int i = 0; i < 2; i++) {

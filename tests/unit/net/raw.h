@@ -74,7 +74,8 @@ static inline void raw_init(raw_peer *peer, int fd, bool is_server)
     assert_int_equal(nghttp2_hd_inflate_new(&peer->inflater), 0);
 }
 
-static inline void raw_connect(raw_peer *peer, uint16_t port)
+/* A socket that is connected to a port of 127.0.0.1. */
+static inline int raw_socket(uint16_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons(port),
@@ -82,7 +83,12 @@ static inline void raw_connect(raw_peer *peer, uint16_t port)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
-    raw_init(peer, fd, false);
+    return fd;
+}
+
+static inline void raw_connect(raw_peer *peer, uint16_t port)
+{
+    raw_init(peer, raw_socket(port), false);
 }
 
 /* A socket that listens on a free port of 127.0.0.1. */
