@@ -284,11 +284,15 @@ static void a_flood_of_mistakes_ends_the_connection(void **state)
     rig_open(&it, &(rig_options){.with_clock = true, .without_channel = true});
     raw_connect(&peer, ms_grpc_server_port(it.server));
     raw_start(&peer);
-    for (int i = 0; i < 5000; i++) {
+    /* A hundred at a time: of more, the server would refuse those beyond the streams that there may
+     * be, which is another matter. */
+    bool is_alive = true;
+    for (int i = 0; i < 5000 && is_alive; i++) {
         raw_headers(&peer, RAW_END_BOTH, 2 * i + 1, RAW_REQUEST("/t/Hold"));
         raw_frame(&peer, NGHTTP2_WINDOW_UPDATE, 0, 2 * i + 1, "\x7f\xff\xff\xff", 4);
+        is_alive = i % 100 != 99 || raw_is_alive(&peer);
     }
-    assert_int_equal(raw_read_until(&peer, RAW_GOAWAY), RAW_GOAWAY);
+    assert_false(is_alive);
     assert_int_equal(peer.goaway_error, NGHTTP2_ENHANCE_YOUR_CALM);
     assert_true(it.started < 2000);
     raw_close(&peer);
