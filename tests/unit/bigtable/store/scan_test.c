@@ -459,10 +459,11 @@ static void check_fate(fate what, bool is_reversed, ms_bt_code expected)
     fixture f;
     fixture_init(&f, MS_BT_SYNC_OS);
     create_table(&f, (const char *const[]){"a"}, 1);
-    /* Larger than what a connection takes at once: the server has to wait for its reader. */
-    char *value = malloc(20001);
-    memset(value, 'v', 20000);
-    value[20000] = '\0';
+    /* Twelve MB, several times what a connection takes at once: the server has to wait for its
+     * reader. */
+    char *value = malloc(60001);
+    memset(value, 'v', 60000);
+    value[60000] = '\0';
     for (int i = 0; i < 200; i++) {
         char key[16];
         snprintf(key, sizeof(key), "r%03d", i);
