@@ -40,31 +40,33 @@ size_t msi_read_page_bytes(uint32_t open)
     return share > PAGE_BYTES ? PAGE_BYTES : share < PAGE_BYTES_MIN ? PAGE_BYTES_MIN : share;
 }
 
+static const char *const kind_names[MSI_READ_KINDS] = {"rows", "changes"};
+
 /* Counts a read as open and says how large its pages may be; 0: it was refused, the call is over.
  */
-static size_t enter_read(msi_call *call)
+static size_t enter_read(msi_call *call, msi_read_kind kind)
 {
     ms_bt_server *server = call->server;
     ms_mutex_lock(&server->mutex);
-    bool has_room = server->reads_open < server->reads_max;
-    server->reads_open += has_room ? 1 : 0;
-    uint32_t open = server->reads_open;
+    uint32_t *open = &server->reads_open[kind];
+    bool has_room = *open < server->reads_max;
+    *open += has_room ? 1 : 0;
+    uint32_t count = server->reads_open[MSI_READ_OF_ROWS] + server->reads_open[MSI_READ_OF_CHANGES];
     ms_mutex_unlock(&server->mutex);
     if (!has_room) {
         ms_bt_status bt = {0};
-        ms_bt_status_set(&bt, MS_BT_RESOURCE_EXHAUSTED,
-                         "%u streams of rows and changes are open; limit %u", open,
-                         server->reads_max);
+        ms_bt_status_set(&bt, MS_BT_UNAVAILABLE, "%u streams of %s are open; limit %u",
+                         server->reads_max, kind_names[kind], server->reads_max);
         msi_call_finish(call, &bt);
         return 0;
     }
-    return msi_read_page_bytes(open);
+    return msi_read_page_bytes(count);
 }
 
-static void leave_read(ms_bt_server *server)
+static void leave_read(ms_bt_server *server, msi_read_kind kind)
 {
     ms_mutex_lock(&server->mutex);
-    server->reads_open--;
+    server->reads_open[kind]--;
     ms_mutex_unlock(&server->mutex);
 }
 
@@ -311,7 +313,7 @@ static void read_rows(msi_call *call, ms_str message)
     options.wants_stats = handler->wants_stats;
     options.wants_progress = (call->features & MS_WIRE_FEATURE_LAST_SCANNED) != 0;
     ms_wire_rows_writer_init(&handler->writer, NULL);
-    options.page_bytes_max = enter_read(call);
+    options.page_bytes_max = enter_read(call, MSI_READ_OF_ROWS);
     if (options.page_bytes_max == 0) {
         return;
     }
@@ -329,7 +331,7 @@ static void release_rows(msi_call *call)
     }
     leave_page(handler);
     if (handler->is_counted) {
-        leave_read(call->server);
+        leave_read(call->server, MSI_READ_OF_ROWS);
     }
 }
 
@@ -507,7 +509,7 @@ static void read_change_stream(msi_call *call, ms_str message)
     options.end_micros = read_end(in);
     options.heartbeat_ms = ms_wire_duration_micros(in->heartbeat_duration) / 1000;
     handler->partition = options.partition;
-    options.page_bytes_max = enter_read(call);
+    options.page_bytes_max = enter_read(call, MSI_READ_OF_CHANGES);
     if (options.page_bytes_max == 0) {
         return;
     }
@@ -526,7 +528,7 @@ static void release_changes(msi_call *call)
         ms_arena_release(&handler->scratch);
     }
     if (handler->is_counted) {
-        leave_read(call->server);
+        leave_read(call->server, MSI_READ_OF_CHANGES);
     }
 }
 

@@ -46,8 +46,8 @@ typedef struct ms_bt_server_options {
     struct ms_tls *tls;            /* NULL: plaintext, for loopback only */
     const struct ms_secret *token; /* what "authorization: Bearer" must carry; NULL: none */
     size_t message_bytes_max;      /* of a request; 0: the default of net/ */
-    /* Streams of rows and of changes open at a time, of all clients; those beyond are
-     * RESOURCE_EXHAUSTED. Each may hold two pages for a client that does not read. 0: 2048. */
+    /* Streams of rows open at a time, of all clients, and as many of changes; those beyond are
+     * UNAVAILABLE. Each may hold two pages for a client that does not read. 0: 2048. */
     uint32_t reads_max;
     /* Rows above 1 MiB that are on their way to clients, in all: a read that comes to another one
      * is UNAVAILABLE, unless it is the only one. 0: 1 GiB. */

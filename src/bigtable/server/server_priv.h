@@ -81,6 +81,10 @@ extern const size_t msi_methods_operation_count;
 
 #define MSI_METHODS_MAX 96u
 
+/* Streams, of which so many of each kind may be open: those of changes have no end, and would leave
+ * no room for those of rows. */
+typedef enum msi_read_kind { MSI_READ_OF_ROWS, MSI_READ_OF_CHANGES, MSI_READ_KINDS } msi_read_kind;
+
 struct ms_bt_server {
     ms_grpc_server *grpc;
     ms_bt_store *store;
@@ -94,7 +98,7 @@ struct ms_bt_server {
     ms_mutex mutex; /* guards all below */
     uint64_t operation_number;
     msi_operation operations[MSI_OPERATIONS_MAX];
-    uint32_t reads_open; /* ReadRows and ReadChangeStream */
+    uint32_t reads_open[MSI_READ_KINDS];
     uint32_t reads_max;
     uint64_t large_bytes; /* of large rows that wait to be read */
     uint64_t large_bytes_max;
