@@ -534,16 +534,3 @@ uint64_t ms_kv_file_bytes(ms_kv *kv, ms_str start, ms_str end)
     }
     return bytes;
 }
-
-static uint64_t int_property(ms_kv *kv, const char *name)
-{
-    uint64_t value = 0;
-    return rocksdb_property_int(kv->db, name, &value) == 0 ? value : 0;
-}
-
-uint64_t ms_kv_memory_bytes(ms_kv *kv)
-{
-    return int_property(kv, "rocksdb.cur-size-all-mem-tables") +
-           int_property(kv, "rocksdb.estimate-table-readers-mem") +
-           rocksdb_cache_get_usage(kv->cache);
-}

@@ -128,7 +128,4 @@ ms_rc ms_kv_iter_check(const ms_kv_iter *iter, ms_status *st) MS_MUST_USE;
 /* About how many bytes of files hold the keys of [start, end). Memtables are not counted. */
 uint64_t ms_kv_file_bytes(ms_kv *kv, ms_str start, ms_str end);
 
-/* Bytes that memtables, cache and pinned blocks hold in memory. */
-uint64_t ms_kv_memory_bytes(ms_kv *kv);
-
 #endif
