@@ -400,6 +400,47 @@ static void writes_begin_as_fast_as_the_service_says(void **state)
     ms_env_set_clock(NULL);
 }
 
+static void a_write_whose_turn_comes_after_its_deadline_fails_at_once(void **state)
+{
+    (void)state;
+    enum { WRITES = 4 };
+    static const char *const keys[WRITES] = {"ka", "kb", "kc", "kd"};
+    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000 * MS_NS};
+    rig it;
+    ms_env_set_clock(&clock);
+    rig_init(&it);
+    mock_answer script[WRITES - 1] = {0};
+    write_call writes[WRITES];
+    for (int i = 0; i < WRITES - 1; i++) {
+        script[i].messages[0] =
+            i == 0 ? slow_message(&it) : entries_message(&it, (int[]){OK_, NO_ANSWER});
+    }
+    rig_open(&it, script, WRITES - 1);
+    for (int i = 0; i < WRITES; i++) {
+        write_init(&it, &writes[i], keys[i]);
+        writes[i].call.call.timeout_ms = i == 2 ? 142 : 60000;
+        ms_bt_client_mutate_rows(it.client, &writes[i].call);
+        if (i < 2) {
+            ms_bt_call_wait(&writes[i].call.call, &it.parker);
+        }
+    }
+    pass_ms(&it, &clock, 0);
+    (void)ms_mailbox_deliver(&it.mailbox, 1);
+    assert_false(writes[2].call.call.outstanding);
+    assert_int_equal(writes[2].call.call.status.code, MS_BT_DEADLINE_EXCEEDED);
+    /* The turn is the next one's. */
+    pass_ms(&it, &clock, 143);
+    ms_bt_call_wait(&writes[3].call.call, &it.parker);
+    for (int i = 0; i < WRITES; i++) {
+        assert_int_equal(writes[i].call.call.status.code,
+                         i != 2 ? MS_BT_OK : MS_BT_DEADLINE_EXCEEDED);
+        write_release(&writes[i]);
+    }
+    assert_int_equal(mock_request_count(it.server), WRITES - 1);
+    rig_close(&it);
+    ms_env_set_clock(NULL);
+}
+
 static void wake_nobody(void *arg)
 {
     (void)arg;
@@ -443,6 +484,7 @@ int main(void)
         cmocka_unit_test(writes_in_flight_can_be_given_up),
         cmocka_unit_test(writes_at_the_same_time_get_each_its_own_outcome),
         cmocka_unit_test(writes_begin_as_fast_as_the_service_says),
+        cmocka_unit_test(a_write_whose_turn_comes_after_its_deadline_fails_at_once),
         cmocka_unit_test(a_write_and_a_read_that_reach_no_server_end_when_they_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

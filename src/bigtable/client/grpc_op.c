@@ -202,10 +202,12 @@ static bool is_out_of_reach(msi_op *op, int64_t now_ns)
     return true;
 }
 
-/* The moment at which an attempt that is ready at at_ns may begin. */
+/* The moment at which an attempt that is ready at at_ns may begin; at the deadline or later: none
+ * may. */
 static int64_t when_to_begin(msi_op *op, int64_t at_ns)
 {
-    return op->class_of->is_paced ? msi_rate_take(&op->grpc->rate, at_ns) : at_ns;
+    return op->class_of->is_paced ? msi_rate_take(&op->grpc->rate, at_ns, op->retry.deadline_ns)
+                                  : at_ns;
 }
 
 /* An attempt has ended, and op->status says how. */
@@ -224,11 +226,12 @@ static void decide(msi_op *op)
                    (next == MSI_OP_NEXT || (next == MSI_OP_AGAIN &&
                                             msi_retry_again(&op->retry, op->status.code,
                                                             op->retry_delay_ns, now_ns, &wait_ns)));
-    if (!goes_on) {
+    int64_t begin_ns = goes_on ? when_to_begin(op, now_ns + wait_ns) : 0;
+    if (!goes_on || (op->class_of->is_paced && begin_ns >= op->retry.deadline_ns)) {
         finish(op);
         return;
     }
-    ms_loop_timer_start(op->grpc->loop, &op->timer, when_to_begin(op, now_ns + wait_ns));
+    ms_loop_timer_start(op->grpc->loop, &op->timer, begin_ns);
 }
 
 static void read_details(msi_op *op, ms_str details)
@@ -395,8 +398,14 @@ void msi_op_start_here(msi_op *op)
     int64_t now_ns = ms_env_mono_ns();
     op->lost_ns = now_ns;
     msi_retry_init(&op->retry, &op->class_of->policy, timeout_ns, now_ns, ms_env_next_seed());
-    int64_t begin_ns = when_to_begin(op, now_ns);
-    if (begin_ns > now_ns && !wants_end(op)) {
+    int64_t begin_ns = wants_end(op) ? now_ns : when_to_begin(op, now_ns);
+    if (begin_ns >= op->retry.deadline_ns) {
+        ms_bt_status_set(&op->status, MS_BT_DEADLINE_EXCEEDED,
+                         "The call would begin after its deadline, as fast as the service lets "
+                         "writes begin");
+        op->is_ended = true;
+        finish(op);
+    } else if (begin_ns > now_ns) {
         ms_loop_timer_start(op->grpc->loop, &op->timer, begin_ns);
     } else {
         begin_attempt(op);

@@ -24,13 +24,15 @@ static int64_t add(int64_t ns, int64_t more_ns)
     return ns < INT64_MAX - more_ns ? ns + more_ns : INT64_MAX;
 }
 
-int64_t msi_rate_take(msi_rate *rate, int64_t at_ns)
+int64_t msi_rate_take(msi_rate *rate, int64_t at_ns, int64_t until_ns)
 {
     if (!rate->is_limited) {
         return at_ns;
     }
     int64_t begin_ns = at_ns > rate->next_ns ? at_ns : rate->next_ns;
-    rate->next_ns = add(begin_ns, (int64_t)((double)SECOND_NS / rate->per_second));
+    if (begin_ns < until_ns) {
+        rate->next_ns = add(begin_ns, (int64_t)((double)SECOND_NS / rate->per_second));
+    }
     return begin_ns;
 }
 

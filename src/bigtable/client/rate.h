@@ -25,8 +25,9 @@ typedef struct msi_rate {
 } msi_rate;
 
 /* The moment, at_ns or later, at which a request that is ready at at_ns may begin; the next one
- * comes after it. Times are of the monotonic clock. */
-int64_t msi_rate_take(msi_rate *rate, int64_t at_ns);
+ * comes after it. Not before until_ns: the request cannot wait so long, and delays no other. Times
+ * are of the monotonic clock. */
+int64_t msi_rate_take(msi_rate *rate, int64_t at_ns, int64_t until_ns);
 
 /* The service has said how fast. What makes no sense, a factor or period that is not above zero, is
  * ignored. */

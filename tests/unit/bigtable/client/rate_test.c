@@ -14,11 +14,11 @@ static void nothing_is_limited_before_the_service_says_so(void **state)
     (void)state;
     msi_rate rate = {0};
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(msi_rate_take(&rate, 5 * SECOND), 5 * SECOND);
+        assert_int_equal(msi_rate_take(&rate, 5 * SECOND, INT64_MAX), 5 * SECOND);
     }
     msi_rate_failed(&rate, MS_BT_UNAVAILABLE, 5 * SECOND);
     msi_rate_unset(&rate, 5 * SECOND);
-    assert_int_equal(msi_rate_take(&rate, 5 * SECOND), 5 * SECOND);
+    assert_int_equal(msi_rate_take(&rate, 5 * SECOND, INT64_MAX), 5 * SECOND);
 }
 
 /* Ten a second at first, times the factor. */
@@ -27,12 +27,26 @@ static void requests_are_spaced_evenly(void **state)
     (void)state;
     msi_rate rate = {0};
     msi_rate_set(&rate, 1.0, 10 * SECOND_MICROS, SECOND);
-    assert_int_equal(msi_rate_take(&rate, SECOND), SECOND);
-    assert_int_equal(msi_rate_take(&rate, SECOND), SECOND + 100 * MS);
-    assert_int_equal(msi_rate_take(&rate, SECOND + 150 * MS), SECOND + 200 * MS);
+    assert_int_equal(msi_rate_take(&rate, SECOND, INT64_MAX), SECOND);
+    assert_int_equal(msi_rate_take(&rate, SECOND, INT64_MAX), SECOND + 100 * MS);
+    assert_int_equal(msi_rate_take(&rate, SECOND + 150 * MS, INT64_MAX), SECOND + 200 * MS);
     /* What nobody took is not made up for. */
-    assert_int_equal(msi_rate_take(&rate, 9 * SECOND), 9 * SECOND);
-    assert_int_equal(msi_rate_take(&rate, 9 * SECOND), 9 * SECOND + 100 * MS);
+    assert_int_equal(msi_rate_take(&rate, 9 * SECOND, INT64_MAX), 9 * SECOND);
+    assert_int_equal(msi_rate_take(&rate, 9 * SECOND, INT64_MAX), 9 * SECOND + 100 * MS);
+}
+
+/* Were it to take its turn, those behind it would wait for nothing. */
+static void a_request_that_cannot_wait_delays_no_other(void **state)
+{
+    (void)state;
+    msi_rate rate = {0};
+    msi_rate_set(&rate, 1.0, 10 * SECOND_MICROS, SECOND);
+    assert_int_equal(msi_rate_take(&rate, SECOND, INT64_MAX), SECOND);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(msi_rate_take(&rate, SECOND, SECOND + 100 * MS), SECOND + 100 * MS);
+    }
+    assert_int_equal(msi_rate_take(&rate, SECOND, SECOND + 101 * MS), SECOND + 100 * MS);
+    assert_int_equal(msi_rate_take(&rate, SECOND, INT64_MAX), SECOND + 200 * MS);
 }
 
 static void the_rate_changes_once_a_period_within_bounds(void **state)
@@ -56,8 +70,8 @@ static void the_rate_changes_once_a_period_within_bounds(void **state)
         msi_rate_set(&rate, 0.7, 2 * SECOND_MICROS, now);
     }
     assert_float_equal(rate.per_second, 0.1, 1e-9);
-    assert_int_equal(msi_rate_take(&rate, now), now);
-    assert_int_equal(msi_rate_take(&rate, now), now + 10 * SECOND);
+    assert_int_equal(msi_rate_take(&rate, now, INT64_MAX), now);
+    assert_int_equal(msi_rate_take(&rate, now, INT64_MAX), now + 10 * SECOND);
 }
 
 static void what_makes_no_sense_is_ignored(void **state)
@@ -99,8 +113,8 @@ static void silence_after_the_period_ends_the_limit(void **state)
     assert_true(rate.is_limited);
     msi_rate_unset(&rate, SECOND);
     assert_false(rate.is_limited);
-    assert_int_equal(msi_rate_take(&rate, SECOND), SECOND);
-    assert_int_equal(msi_rate_take(&rate, SECOND), SECOND);
+    assert_int_equal(msi_rate_take(&rate, SECOND, INT64_MAX), SECOND);
+    assert_int_equal(msi_rate_take(&rate, SECOND, INT64_MAX), SECOND);
     /* And a new one begins as the first did. */
     msi_rate_set(&rate, 1, SECOND_MICROS, 2 * SECOND);
     assert_float_equal(rate.per_second, 10.0, 1e-9);
@@ -111,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_limited_before_the_service_says_so),
         cmocka_unit_test(requests_are_spaced_evenly),
+        cmocka_unit_test(a_request_that_cannot_wait_delays_no_other),
         cmocka_unit_test(the_rate_changes_once_a_period_within_bounds),
         cmocka_unit_test(what_makes_no_sense_is_ignored),
         cmocka_unit_test(failures_of_a_loaded_cluster_count_as_the_lowest_factor),
