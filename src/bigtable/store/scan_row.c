@@ -448,14 +448,25 @@ static void seek_row(msi_row_reader *r, ms_kv *kv, ms_str row_key)
         ms_kv_iter_seek(r->iter, ms_str_make(r->last, (size_t)(end - r->last)), &r->entry);
 }
 
+/* Is there a single qualifier that matters, and the column of the entry the one that has it, or one
+ * behind that? */
+static bool is_last_column(const msi_row_reader *r)
+{
+    if (!r->tests_qualifiers || !ms_bt_range_is_key(&r->program->qualifiers)) {
+        return false;
+    }
+    ms_str qualifier =
+        ms_str_make(r->qualifier, msi_key_unescape(r->qualifier, escaped_qualifier(r)));
+    return ms_str_compare(qualifier, r->program->qualifiers.start.key) >= 0;
+}
+
 /* Is what a verdict drops all that is left of the row? */
 static bool is_rest(const msi_row_reader *r, ms_bt_verdict verdict)
 {
     if (verdict != MS_BT_VERDICT_DROP_COLUMN && verdict != MS_BT_VERDICT_DROP_FAMILY) {
         return verdict == MS_BT_VERDICT_DROP_ROW;
     }
-    bool ends_family =
-        verdict == MS_BT_VERDICT_DROP_FAMILY || ms_bt_range_is_key(&r->program->qualifiers);
+    bool ends_family = verdict == MS_BT_VERDICT_DROP_FAMILY || is_last_column(r);
     return ends_family && next_family(r, r->family_id) == 0;
 }
 

@@ -252,6 +252,24 @@ static void a_predicate_of_one_column_looks_at_its_newest_cell_only(void **state
     msi_row_matcher_destroy(matcher);
 }
 
+/* The search begins with the column of the first family, and comes upon one of the last. */
+static void a_predicate_of_one_column_in_any_family_passes_over_those_before_it(void **state)
+{
+    reader_test *t = *state;
+    create_table(&t->f, (const char *const[]){"a", "b"}, 2);
+    static const char *const names[] = {"o", "p", "q", "r"};
+    for (int i = 0; i < 4; i++) {
+        ms_bt_status bt = set_cell(&t->f, "r1", "b", names[i], 1000, "v");
+        assert_bt(&bt, MS_BT_OK);
+    }
+    const ms_bt_filter *column =
+        ms_bt_filter_regex(&t->arena, MS_BT_FILTER_QUALIFIER_REGEX, ms_str_lit("q"));
+    msi_row_matcher *matcher = msi_row_matcher_create();
+    size_t bytes = 0;
+    assert_true(match(t, matcher, column, &bytes));
+    msi_row_matcher_destroy(matcher);
+}
+
 static void row_keys_of_a_filter_bound_the_scan(void **state)
 {
     reader_test *t = *state;
@@ -300,6 +318,7 @@ int main(void)
         TEST(copies_of_a_cell_share_their_bytes),
         TEST(a_column_of_a_wide_row_is_found_by_a_seek),
         TEST(a_predicate_of_one_column_looks_at_its_newest_cell_only),
+        TEST(a_predicate_of_one_column_in_any_family_passes_over_those_before_it),
         TEST(row_keys_of_a_filter_bound_the_scan),
         TEST(labels_come_with_the_page),
     };
