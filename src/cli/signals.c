@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SIGINT, SIGTERM and SIGHUP (the terminal was closed): the first stops, the second or a bound on
- * stopping cancels. One thread waits for them, so that nothing here runs in a signal handler. One
- * that is ignored, as nohup does with SIGHUP, stays so.
+ * stopping cancels. One thread waits for them, so that nothing here runs in a signal handler.
  */
 /* tidy: no-unit-test: tests/cli sends the signals to the program */
 #include "cli/cli.h"
@@ -22,13 +21,18 @@ static _Atomic bool canceled;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards target */
 static ms_engine *target;                                 /* NULL: it is being closed */
 
+/* SIGHUP is left out where it is ignored, as nohup has it, because whoever waits for a signal gets
+ * it all the same. SIGINT is not: shells have their background jobs ignore it. */
 static sigset_t handled_signals(void)
 {
     sigset_t set;
+    struct sigaction hangup = {0};
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+        sigaddset(&set, SIGHUP);
+    }
     return set;
 }
 

@@ -480,6 +480,15 @@ serve_and_end() { # signal, status
 case_serve_ends_at_sigterm_and_keeps_what_it_was_given() { serve_and_end TERM 0; }
 case_serve_ends_at_sigint_and_keeps_what_it_was_given() { serve_and_end INT 0; }
 case_serve_ends_at_sighup_and_keeps_what_it_was_given() { serve_and_end HUP 0; }
+case_serve_under_nohup_outlives_its_terminal() {
+    trap '' HUP
+    serve --data-dir data
+    trap - HUP
+    kill -s HUP $server
+    bt create-table p/i/t --family cf --bigtable "$address"
+    status_is 0
+    end_server TERM 0
+}
 case_serve_that_is_killed_keeps_what_it_acknowledged() { serve_and_end KILL 137; }
 # A number of kB of the server.
 memory_kb() { # field
