@@ -205,6 +205,9 @@ ms_rc msi_commit_write(ms_bt_store *store, ms_kv_sync_mode mode, ms_status *st)
 static ms_rc next_batch(ms_bt_store *store, ms_status *st)
 {
     if (!is_batch_empty(&store->commit)) {
+        if (msi_commit_mode(store) == MS_KV_SYNC) {
+            msi_view_hold(store);
+        }
         MS_TRY(msi_commit_write(store, MS_KV_NO_SYNC, st));
     }
     msi_commit_begin(store);
@@ -320,9 +323,11 @@ static ms_rc complete_group(ms_bt_store *store, ms_status *st)
     ms_kv_sync_mode mode = msi_commit_mode(store);
     if (!is_batch_empty(commit)) {
         MS_TRY(msi_commit_write(store, mode, st));
+        msi_view_let_go(store);
         msi_commit_begin(store);
     } else if (mode == MS_KV_SYNC && commit->done.oldest != NULL) {
         MS_TRY(ms_kv_sync(store->kv, st));
+        msi_view_let_go(store);
     }
     msi_log_publish(store);
     finish_all(store, &commit->done, NULL);

@@ -372,13 +372,15 @@ static ms_rc run_fill(msi_scan *scan, ms_status *st)
         bounds.upper = ms_str_make(scan->position, scan->position_bytes);
     }
     scan->reader.page = page;
-    scan->reader.iter = ms_kv_iter_create(scan->store->kv, &bounds);
+    msi_view *view = NULL;
+    scan->reader.iter = msi_view_iter(scan->store, &bounds, &view);
     turn t = {.scan = scan,
               .reader = &scan->reader,
               .end_ns = ms_env_mono_ns() + TURN_NS,
               .end_bytes_seen = scan->attempt->stats.bytes_seen + TURN_BYTES};
     ms_rc rc = scan->is_reversed ? scan_backward(&t, st) : scan_forward(&t, st);
     ms_kv_iter_destroy(scan->reader.iter);
+    msi_view_drop(scan->store, view);
     return rc;
 }
 

@@ -302,6 +302,7 @@ static void destroy(ms_bt_store *store)
     }
     msi_maintenance_release(store);
     msi_schema_drop(store->schema);
+    msi_view_let_go(store);
     ms_kv_close(store->kv);
     ms_mem_free(store->path);
     ms_cond_release(&store->waiting.changed);
@@ -310,6 +311,7 @@ static void destroy(ms_bt_store *store)
     ms_mutex_release(&store->queue_mutex);
     ms_mutex_release(&store->schema_mutex);
     msi_scan_free_spares(store);
+    ms_mutex_release(&store->view_mutex);
     ms_mem_free(store);
 }
 
@@ -345,6 +347,7 @@ ms_rc ms_bt_store_open(const ms_bt_store_options *options, ms_bt_store **store_o
                                                            : MS_BT_LIMIT_QUEUED_MUTATIONS;
     ms_mutex_init(&store->schema_mutex, MS_RANK_STORE_SCHEMA);
     msi_scan_init_spares(store);
+    ms_mutex_init(&store->view_mutex, MS_RANK_STORE_VIEW);
     ms_mutex_init(&store->queue_mutex, MS_RANK_STORE_QUEUE);
     ms_cond_init(&store->queue_idle);
     ms_mutex_init(&store->waiting.mutex, MS_RANK_STORE_WAITING);

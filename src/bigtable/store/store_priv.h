@@ -107,6 +107,8 @@ typedef struct msi_waiting {
     int64_t next_look_ns; /* maintenance looks again no later */
 } msi_waiting;
 
+typedef struct msi_view msi_view;
+
 struct ms_bt_store {
     ms_bt_transport transport; /* first: the store is one */
     ms_kv *kv;
@@ -120,6 +122,9 @@ struct ms_bt_store {
     _Atomic uint64_t catalog_changes; /* msi_store_catalog_changes */
 
     ms_spares scans; /* that are closed */
+
+    ms_mutex view_mutex;
+    _Atomic(msi_view *) view; /* view.c's: NULL but while a group is partly written */
 
     ms_mutex queue_mutex; /* guards up to the job */
     ms_cond queue_idle;
@@ -391,6 +396,20 @@ void msi_scan_cancel(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_close(ms_bt_transport *transport, ms_bt_attempt *attempt);
 void msi_scan_init_spares(ms_bt_store *store);
 void msi_scan_free_spares(ms_bt_store *store);
+
+/* view.c */
+
+/* The leader, before a write that is not synced yet will be: readers keep to what there was. Once
+ * more for the same group is fine. */
+void msi_view_hold(ms_bt_store *store);
+
+/* The group is on the disk, or the store is closed. */
+void msi_view_let_go(ms_bt_store *store);
+
+/* An iterator over what readers may see; the view, which may be NULL, is dropped behind it. */
+ms_kv_iter *msi_view_iter(ms_bt_store *store, const ms_kv_iter_options *options,
+                          msi_view **view_out);
+void msi_view_drop(ms_bt_store *store, msi_view *view);
 
 /* sample.c: a pool job. */
 void msi_sample_run(ms_bt_store *store, ms_bt_sample_row_keys *call);

@@ -157,6 +157,27 @@ static void large_call_takes_several_turns(void **state)
     stepped_destroy(s);
 }
 
+/* Of a group of several writes, of which the last syncs: those before it may be lost with the power
+ * still. */
+static void what_is_not_on_the_disk_is_not_read(void **state)
+{
+    (void)state;
+    ms_status st = {0};
+    stepped *s = stepped_create(MS_BT_SYNC_GROUP, 0);
+    add_rows(s, 0, 100, 1, 10);
+    submit(s, 0);
+    steps(s);
+    add_rows(s, 1, 0, 15, 1u << 20);
+    submit(s, 1);
+    assert_ok(ms_env_faults_set(ms_str_lit("kv.write:4:fail"), &st));
+    steps(s);
+    assert_int_equal(ms_env_faults_fired(), 1);
+    assert_ok(ms_env_faults_set(ms_str_lit(""), &st));
+    assert_bt(&s->calls[1].call.status, MS_BT_UNAVAILABLE);
+    assert_int_equal(count_rows(s), 1);
+    stepped_destroy(s);
+}
+
 static void failure_in_a_later_turn_leaves_the_outcome_open(void **state)
 {
     (void)state;
@@ -521,6 +542,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_are_one_group),
         cmocka_unit_test(nothing_is_acknowledged_before_it_is_written),
         cmocka_unit_test(large_call_takes_several_turns),
+        cmocka_unit_test(what_is_not_on_the_disk_is_not_read),
         cmocka_unit_test(failure_in_a_later_turn_leaves_the_outcome_open),
         cmocka_unit_test(canceled_call_writes_nothing),
         cmocka_unit_test(full_pool_does_not_refuse_writes),
