@@ -9,6 +9,9 @@
  *     a larger one is cut by asking the files how many bytes lie before a key, and halving the
  *     space of keys until the answer is the wanted one. The cuts need not be rows.
  *
+ * Large values are apart from the keys, where nobody counts them. A walk that comes upon many gives
+ * up, and the table is cut by its keys: into parts of equal size as far as its values are.
+ *
  * The answer depends on the data only, so that a scan that is split twice is split alike. Offsets
  * count from the start of the range, and its end is the last key.
  */
@@ -26,6 +29,10 @@
 #define CANDIDATES_MAX 1024u
 /* A walk through more than this much memory stops; what is behind is one part. */
 #define WALK_BYTES_MAX ((uint64_t)512 << 20)
+/* Values of the size that the store keeps apart; a walk reads so much of them, and so do the
+ * searches for cuts, at one value each. */
+#define LARGE_VALUE_BYTES ((size_t)256 << 10)
+#define LARGE_BYTES_MAX ((uint64_t)64 << 20)
 /* Bytes of a key that the halving works on, behind what all keys of the table share. */
 #define CUT_BYTES 8u
 
@@ -46,6 +53,8 @@ typedef struct sampler {
     size_t count;
     size_t capacity;
     uint64_t total_bytes;
+    uint64_t large_bytes; /* of large values that were read */
+    bool is_by_keys;      /* values are not counted */
 } sampler;
 
 /* The key where a bound of the range lies: table + offset where there is none. */
@@ -113,6 +122,11 @@ static void thin(sampler *s)
     s->count = kept;
 }
 
+static void note_large(sampler *s, const ms_kv_entry *entry)
+{
+    s->large_bytes += entry->value.bytes >= LARGE_VALUE_BYTES ? entry->value.bytes : 0;
+}
+
 static ms_rc walk(sampler *s, ms_kv_iter *iter, ms_status *st)
 {
     uint64_t stride = WALK_STRIDE;
@@ -136,7 +150,8 @@ static ms_rc walk(sampler *s, ms_kv_iter *iter, ms_status *st)
             }
         }
         s->total_bytes += entry.key.bytes + entry.value.bytes;
-        if (s->total_bytes > WALK_BYTES_MAX) {
+        note_large(s, &entry);
+        if (s->total_bytes > WALK_BYTES_MAX || s->large_bytes > LARGE_BYTES_MAX) {
             break;
         }
     }
@@ -204,11 +219,13 @@ static ms_rc bisect(sampler *s, ms_kv_iter *iter, ms_status *st)
     uint64_t low = cut_of(first, shared_bytes);
     uint64_t high = cut_of(last, shared_bytes);
     uint64_t part = s->total_bytes / PARTS_MAX;
-    for (unsigned i = 1; i < PARTS_MAX; i++) {
+    s->large_bytes = 0;
+    for (unsigned i = 1; i < PARTS_MAX && s->large_bytes <= LARGE_BYTES_MAX; i++) {
         low = find_cut(s, first, shared, low, high, part * i);
         /* The row that the cut falls into, or the next one. */
         if (ms_kv_iter_seek(iter, encode_cut(s, shared, low), &entry)) {
             add_candidate(s, row_of(s, entry.key), part * i);
+            note_large(s, &entry);
         }
     }
     return ms_kv_iter_check(iter, st);
@@ -243,7 +260,7 @@ static void answer(sampler *s)
     ms_bt_sample_row_keys *call = s->call;
     const ms_bt_table *def = s->table->def;
     uint64_t part = s->total_bytes / PARTS_MAX;
-    part = part < PART_BYTES_MIN ? PART_BYTES_MIN : part;
+    part = part < PART_BYTES_MIN && !s->is_by_keys ? PART_BYTES_MIN : part;
     answer_list out = {
         ms_arena_array(&call->answer, ms_bt_row_key_sample, s->count + def->split_count + 1)};
     size_t split = 0;
@@ -279,15 +296,20 @@ static ms_rc sample_table(sampler *s, ms_status *st)
     set_bounds(s);
     uint64_t file_bytes = ms_kv_file_bytes(s->store->kv, s->start, s->end);
     ms_kv_iter_options bounds = {.lower = s->start, .upper = s->end, .no_fill_cache = true};
-    ms_kv_iter *iter = ms_kv_iter_create(s->store->kv, &bounds);
+    msi_view *view = NULL;
+    ms_kv_iter *iter = msi_view_iter(s->store, &bounds, &view);
     ms_rc rc = MS_OK;
     if (file_bytes < WALK_BYTES) {
         rc = walk(s, iter, st);
-    } else {
+        s->is_by_keys = s->large_bytes > LARGE_BYTES_MAX && file_bytes > 0;
+    }
+    if (rc == MS_OK && (file_bytes >= WALK_BYTES || s->is_by_keys)) {
+        s->count = 0;
         s->total_bytes = file_bytes;
         rc = bisect(s, iter, st);
     }
     ms_kv_iter_destroy(iter);
+    msi_view_drop(s->store, view);
     return rc;
 }
 

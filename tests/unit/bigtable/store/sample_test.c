@@ -63,29 +63,37 @@ static void create(sampled *s, const ms_str *splits, size_t count)
     ms_bt_table_call_release(&call);
 }
 
-/* Rows of about a KiB; keys crowd at the front: half of them share one letter. */
-static void fill(sampled *s, int rows)
+/* Keys crowd at the front: half of them share one letter. */
+static void fill_with(sampled *s, int rows, int padding, size_t value_bytes)
 {
     ms_status st = {0};
     ms_bt_mutation_batch batch;
     ms_bt_mutation_batch_init(&batch, 64u << 20);
     uint16_t a = 0;
     assert_ok(ms_bt_mutation_batch_family(&batch, ms_str_lit("a"), &a, &st));
-    char value[VALUE_BYTES] = {0};
+    char *value = calloc(1, value_bytes);
     for (int i = 0; i < rows; i++) {
-        char key[32];
-        snprintf(key, sizeof(key), "user#%c%07d", i % 2 == 0 ? 'a' : (char)('b' + i % 20), i);
+        char key[3000];
+        snprintf(key, sizeof(key), "user#%c%07d%*s", i % 2 == 0 ? 'a' : (char)('b' + i % 20), i,
+                 padding, "");
         assert_ok(ms_bt_mutation_batch_begin_row(&batch, ms_str_cstr(key), &st));
         assert_ok(ms_bt_mutation_batch_set_cell(&batch, a, ms_str_lit("q"), 0,
-                                                ms_str_make(value, sizeof(value)), &st));
+                                                ms_str_make(value, value_bytes), &st));
         ms_bt_mutation_batch_end_row(&batch);
-        if (ms_bt_mutation_batch_entries(&batch) == 2000 || i + 1 == rows) {
+        if (ms_bt_mutation_batch_entries(&batch) * value_bytes > (2u << 20) || i + 1 == rows) {
             ms_bt_status bt = write_batch(&s->f, &batch);
             assert_bt(&bt, MS_BT_OK);
             ms_bt_mutation_batch_reset(&batch);
         }
     }
     ms_bt_mutation_batch_release(&batch);
+    free(value);
+}
+
+/* Rows of about a KiB. */
+static void fill(sampled *s, int rows)
+{
+    fill_with(s, rows, 0, VALUE_BYTES);
 }
 
 static uint32_t rows_between(sampled *s, ms_str start, ms_str end)
@@ -169,6 +177,18 @@ static void large_table_in_files_is_cut_evenly(void **state)
     assert_ok(ms_bt_store_compact(s->f.store, &st));
     sample(s);
     assert_even(s, 48000, 16);
+}
+
+/* 130 MB of values, of which a walk would read too many. */
+static void table_of_large_values_is_cut_by_its_keys(void **state)
+{
+    sampled *s = *state;
+    ms_status st = {0};
+    create(s, NULL, 0);
+    fill_with(s, 500, 2500, 270000);
+    assert_ok(ms_bt_store_compact(s->f.store, &st));
+    sample(s);
+    assert_even(s, 500, 10);
 }
 
 static void range_is_sampled_alone(void **state)
@@ -264,6 +284,7 @@ int main(void)
         TEST(splits_are_samples),
         TEST(small_table_in_memory_is_cut_evenly),
         TEST(large_table_in_files_is_cut_evenly),
+        TEST(table_of_large_values_is_cut_by_its_keys),
         TEST(range_is_sampled_alone),
         TEST(empty_range_is_refused),
         TEST(tablets_as_they_are_now_are_samples),
