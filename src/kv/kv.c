@@ -6,14 +6,17 @@
 #include "kv/kv.h"
 
 #include "base/env.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "kv/rocks_shim.h"
 #include "os/file.h"
+#include "os/thread.h"
 
 #include <limits.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 #define DEFAULT_CACHE_BYTES (64u << 20)
@@ -47,7 +50,8 @@ struct ms_kv {
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write[2]; /* by ms_kv_sync_mode */
     _Atomic int readers;              /* iterators and snapshots: none may outlive the store */
-    _Atomic bool has_failed;          /* a write, sync or flush: RocksDB is not asked again */
+    ms_mutex log_mutex;               /* held by writes, syncs and flushes; guards the failure */
+    char failure[256];                /* of the first of them; empty: RocksDB is asked */
 };
 
 struct ms_kv_batch {
@@ -127,21 +131,23 @@ void msi_rocks_no_memory(void)
 
 /*
  * After a file could not be written RocksDB asserts that nobody writes to it again, and some ways
- * to its log do not look first: the second failure would end the process.
+ * to its log do not look first: the second failure would end the process. So whoever goes to the
+ * log holds the mutex, and looks whether somebody has failed.
  */
 static ms_rc fail_writing(ms_kv *kv, char *error, const char *doing, ms_status *st)
 {
-    atomic_store_explicit(&kv->has_failed, true, memory_order_release);
+    snprintf(kv->failure, sizeof(kv->failure), "%s", error);
     return fail(error, doing, st);
 }
 
 static ms_rc refuse_failed(ms_kv *kv, const char *doing, ms_status *st)
 {
-    if (!atomic_load_explicit(&kv->has_failed, memory_order_acquire)) {
+    if (kv->failure[0] == '\0') {
         return MS_OK;
     }
     ms_status_set(st, MS_IO_ERROR, ms_span_none, "could not %s the embedded store", doing);
-    return ms_status_detail(st, "a write has failed before; the store must be opened again");
+    return ms_status_detail(st, "a write has failed before (%s); the store must be opened again",
+                            kv->failure);
 }
 
 /* Life. */
@@ -263,6 +269,7 @@ ms_rc ms_kv_open(const ms_kv_options *options, ms_kv **kv_out, ms_status *st)
         MS_TRY(make_directory(options->path, st));
     }
     ms_kv *kv = ms_mem_calloc(1, sizeof(*kv));
+    ms_mutex_init(&kv->log_mutex, MS_RANK_KV);
     msi_rocks_exit_when_refused();
     kv->options = rocksdb_options_create();
     kv->cache = make_cache(options);
@@ -299,6 +306,7 @@ void ms_kv_close(ms_kv *kv)
     rocksdb_readoptions_destroy(kv->read);
     rocksdb_writeoptions_destroy(kv->write[MS_KV_NO_SYNC]);
     rocksdb_writeoptions_destroy(kv->write[MS_KV_SYNC]);
+    ms_mutex_release(&kv->log_mutex);
     ms_mem_free(kv);
 }
 
@@ -344,21 +352,34 @@ uint32_t ms_kv_batch_count(const ms_kv_batch *batch)
     return (uint32_t)rocksdb_writebatch_count(batch->handle);
 }
 
+static ms_rc write_locked(ms_kv *kv, ms_kv_batch *batch, ms_kv_sync_mode mode, ms_status *st)
+{
+    MS_TRY(refuse_failed(kv, "write to", st));
+    char *error = NULL;
+    rocksdb_write(kv->db, kv->write[mode], batch->handle, &error);
+    return error != NULL ? fail_writing(kv, error, "write to", st) : MS_OK;
+}
+
 ms_rc ms_kv_write(ms_kv *kv, ms_kv_batch *batch, ms_kv_sync_mode mode, ms_status *st)
 {
     if (ms_env_fault("kv.write")) {
         return fail_injected("write to", st);
     }
-    MS_TRY(refuse_failed(kv, "write to", st));
-    char *error = NULL;
-    rocksdb_write(kv->db, kv->write[mode], batch->handle, &error);
-    if (error != NULL) {
-        return fail_writing(kv, error, "write to", st);
-    }
-    if (ms_env_fault("kv.written")) {
+    ms_mutex_lock(&kv->log_mutex);
+    ms_rc rc = write_locked(kv, batch, mode, st);
+    ms_mutex_unlock(&kv->log_mutex);
+    if (rc == MS_OK && ms_env_fault("kv.written")) {
         return fail_injected("write to", st);
     }
-    return MS_OK;
+    return rc;
+}
+
+static ms_rc sync_locked(ms_kv *kv, ms_status *st)
+{
+    MS_TRY(refuse_failed(kv, "sync", st));
+    char *error = NULL;
+    rocksdb_flush_wal(kv->db, 1, &error);
+    return error != NULL ? fail_writing(kv, error, "sync", st) : MS_OK;
 }
 
 ms_rc ms_kv_sync(ms_kv *kv, ms_status *st)
@@ -366,13 +387,13 @@ ms_rc ms_kv_sync(ms_kv *kv, ms_status *st)
     if (ms_env_fault("kv.sync")) {
         return fail_injected("sync", st);
     }
-    MS_TRY(refuse_failed(kv, "sync", st));
-    char *error = NULL;
-    rocksdb_flush_wal(kv->db, 1, &error);
-    return error != NULL ? fail_writing(kv, error, "sync", st) : MS_OK;
+    ms_mutex_lock(&kv->log_mutex);
+    ms_rc rc = sync_locked(kv, st);
+    ms_mutex_unlock(&kv->log_mutex);
+    return rc;
 }
 
-ms_rc ms_kv_flush(ms_kv *kv, ms_status *st)
+static ms_rc flush_locked(ms_kv *kv, ms_status *st)
 {
     MS_TRY(refuse_failed(kv, "flush", st));
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
@@ -381,6 +402,14 @@ ms_rc ms_kv_flush(ms_kv *kv, ms_status *st)
     rocksdb_flush(kv->db, options, &error);
     rocksdb_flushoptions_destroy(options);
     return error != NULL ? fail_writing(kv, error, "flush", st) : MS_OK;
+}
+
+ms_rc ms_kv_flush(ms_kv *kv, ms_status *st)
+{
+    ms_mutex_lock(&kv->log_mutex);
+    ms_rc rc = flush_locked(kv, st);
+    ms_mutex_unlock(&kv->log_mutex);
+    return rc;
 }
 
 void ms_kv_compact(ms_kv *kv, ms_str start, ms_str end)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "kv/kv.h"
 #include "os/file.h"
+#include "os/thread.h"
 
 #include <rocksdb/c.h>
 #include <signal.h>
@@ -496,6 +497,39 @@ static void store_whose_log_cannot_grow_fails_and_opens_again(void **state)
     ms_buf_release(&found);
 }
 
+static void sync_until_it_fails(void *arg)
+{
+    ms_status st = {0};
+    while (ms_kv_sync(arg, &st) == MS_OK) {
+    }
+}
+
+static void syncs_beside_a_write_that_fails_are_refused(void **state)
+{
+    fixture *f = *state;
+    char value[1024] = {0};
+    memset(value, 'v', sizeof(value) - 1);
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (int round = 0; round < 20; round++) {
+        ms_status st = {0};
+        ms_thread thread;
+        assert_ok(ms_thread_start(&thread, "sync", sync_until_it_fails, f->kv, &st));
+        limit_files(64u << 10);
+        ms_rc rc = MS_OK;
+        for (int i = 0; i < 256 && rc == MS_OK; i++) {
+            put(f, "filling", value);
+            rc = ms_kv_write(f->kv, f->batch, MS_KV_NO_SYNC, &st);
+            ms_kv_batch_reset(f->batch);
+        }
+        assert_int_equal(rc, MS_IO_ERROR);
+        ms_thread_join(&thread);
+        ms_kv_close(f->kv);
+        limit_files(RLIM_INFINITY);
+        open_kv(f);
+    }
+    signal(SIGXFSZ, before);
+}
+
 static void store_keeps_no_log_of_words_in_its_directory(void **state)
 {
     fixture *f = *state;
@@ -562,6 +596,7 @@ int main(void)
         TEST(damaged_file_is_corrupt_data),
         TEST(fault_points_fail_at_their_place),
         TEST(store_whose_log_cannot_grow_fails_and_opens_again),
+        TEST(syncs_beside_a_write_that_fails_are_refused),
         TEST(store_keeps_no_log_of_words_in_its_directory),
         TEST(warnings_of_rocksdb_are_lines_of_the_log),
         TEST(closing_under_an_iterator_is_a_bug),
