@@ -24,11 +24,7 @@
 
 /* Large blocks: scans are the common read, and every seek within a cached block is a bisection. */
 #define BLOCK_BYTES ((size_t)16 << 10)
-/* Values of this size and more are in files of their own kind. Were they in blocks, whoever looks
- * for something near one would read it whole, every iterator for what is near in each file of the
- * first level; and every compaction would copy it. */
-#define LARGE_VALUE_BYTES ((uint64_t)256 << 10)
-/* Of the oldest of these files, a quarter is looked at when compactions find what is left in them;
+/* Of the oldest files of large values, a quarter is looked at when compactions find what is left in them;
  * half of it garbage is a reason to compact. */
 #define LARGE_VALUES_OLD 0.25
 #define LARGE_VALUES_GARBAGE 0.5
@@ -203,7 +199,7 @@ static rocksdb_cache_t *make_cache(const ms_kv_options *options)
 static void set_large_values(rocksdb_options_t *to, bool compress)
 {
     rocksdb_options_set_enable_blob_files(to, 1);
-    rocksdb_options_set_min_blob_size(to, LARGE_VALUE_BYTES);
+    rocksdb_options_set_min_blob_size(to, MS_KV_LARGE_VALUE_BYTES);
     rocksdb_options_set_blob_compression_type(to, compress ? rocksdb_lz4_compression
                                                            : rocksdb_no_compression);
     rocksdb_options_set_enable_blob_gc(to, 1);

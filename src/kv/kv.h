@@ -40,6 +40,13 @@ typedef struct ms_kv_batch ms_kv_batch;
 typedef struct ms_kv_iter ms_kv_iter;
 typedef struct ms_kv_snapshot ms_kv_snapshot;
 
+/*
+ * Values of this size and more are in files of their own kind. Were they in blocks, whoever looks
+ * for something near one would read it whole, every iterator for what is near in each file of the
+ * first level; and every compaction would copy it. ms_kv_file_bytes does not count them.
+ */
+#define MS_KV_LARGE_VALUE_BYTES ((size_t)256 << 10)
+
 /* Life. */
 
 typedef struct ms_kv_options {

@@ -19,23 +19,16 @@
 #endif
 
 /* The link stays in bounds: the list reads it. */
-static void forbid(const ms_spares *spares, ms_spare *spare)
+static void set_in_bounds(const ms_spares *spares, ms_spare *spare, bool is_in_bounds)
 {
 #ifdef HAS_ASAN
-    ASAN_POISON_MEMORY_REGION(spare + 1, spares->object_bytes - sizeof(*spare));
+    size_t bytes = spares->object_bytes - sizeof(*spare);
+    is_in_bounds ? __asan_unpoison_memory_region(spare + 1, bytes)
+                 : __asan_poison_memory_region(spare + 1, bytes);
 #else
     (void)spares;
     (void)spare;
-#endif
-}
-
-static void allow(const ms_spares *spares, ms_spare *spare)
-{
-#ifdef HAS_ASAN
-    ASAN_UNPOISON_MEMORY_REGION(spare + 1, spares->object_bytes - sizeof(*spare));
-#else
-    (void)spares;
-    (void)spare;
+    (void)is_in_bounds;
 #endif
 }
 
@@ -60,7 +53,7 @@ ms_spare *ms_spares_take(ms_spares *spares)
     if (spare != NULL) {
         spares->first = spare->next;
         spares->count--;
-        allow(spares, spare);
+        set_in_bounds(spares, spare, true);
     }
     ms_mutex_unlock(&spares->mutex);
     return spare;
@@ -74,7 +67,7 @@ bool ms_spares_give(ms_spares *spares, ms_spare *spare)
         spare->next = spares->first;
         spares->first = spare;
         spares->count++;
-        forbid(spares, spare);
+        set_in_bounds(spares, spare, false);
     }
     ms_mutex_unlock(&spares->mutex);
     return is_kept;

@@ -360,85 +360,78 @@ static void pass_ms(rig *it, ms_env_clock *clock, int64_t ms)
     ms_loop_call(it->loop, do_nothing, NULL);
 }
 
+#define PACED 4
+
+typedef struct paced {
+    ms_env_clock clock;
+    rig it;
+    mock_answer script[PACED];
+    write_call writes[PACED];
+} paced;
+
+/* Four writes at once, of which the first brought the pace: the second is done too, the others wait
+ * for their turns, at most so long. */
+static void begin_paced(paced *own, const int64_t timeouts_ms[PACED])
+{
+    static const char *const keys[PACED] = {"ka", "kb", "kc", "kd"};
+    *own = (paced){.clock = {.wall_us = 1700000000000000, .mono_ns = 1000 * MS_NS}};
+    ms_env_set_clock(&own->clock);
+    rig_init(&own->it);
+    for (int i = 0; i < PACED; i++) {
+        own->script[i].messages[0] =
+            i == 0 ? slow_message(&own->it) : entries_message(&own->it, (int[]){OK_, NO_ANSWER});
+    }
+    rig_open(&own->it, own->script, PACED);
+    for (int i = 0; i < PACED; i++) {
+        write_init(&own->it, &own->writes[i], keys[i]);
+        own->writes[i].call.call.timeout_ms = timeouts_ms[i];
+        ms_bt_client_mutate_rows(own->it.client, &own->writes[i].call);
+        if (i < 2) {
+            ms_bt_call_wait(&own->writes[i].call.call, &own->it.parker);
+        }
+    }
+}
+
+/* All are over; one, which was never sent, with this code. */
+static void end_paced(paced *own, int unsent, ms_bt_code code)
+{
+    for (int i = 0; i < PACED; i++) {
+        assert_int_equal(own->writes[i].call.call.status.code, i != unsent ? MS_BT_OK : code);
+        write_release(&own->writes[i]);
+    }
+    assert_int_equal(mock_request_count(own->it.server), PACED - 1);
+    rig_close(&own->it);
+    ms_env_set_clock(NULL);
+}
+
 static void writes_begin_as_fast_as_the_service_says(void **state)
 {
     (void)state;
-    enum { WRITES = 4 };
-    static const char *const keys[WRITES] = {"ka", "kb", "kc", "kd"};
-    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000 * MS_NS};
-    rig it;
-    ms_env_set_clock(&clock);
-    rig_init(&it);
-    mock_answer script[WRITES] = {0};
-    write_call writes[WRITES];
-    for (int i = 0; i < WRITES; i++) {
-        script[i].messages[0] =
-            i == 0 ? slow_message(&it) : entries_message(&it, (int[]){OK_, NO_ANSWER});
-    }
-    rig_open(&it, script, WRITES);
-    for (int i = 0; i < WRITES; i++) {
-        write_init(&it, &writes[i], keys[i]);
-        ms_bt_client_mutate_rows(it.client, &writes[i].call);
-        if (i < 2) {
-            ms_bt_call_wait(&writes[i].call.call, &it.parker);
-        }
-    }
-    pass_ms(&it, &clock, 142);
-    assert_int_equal(mock_request_count(it.server), 2);
-    pass_ms(&it, &clock, 1);
-    ms_bt_call_wait(&writes[2].call.call, &it.parker);
+    static paced own;
+    begin_paced(&own, (const int64_t[PACED]){0});
+    pass_ms(&own.it, &own.clock, 142);
+    assert_int_equal(mock_request_count(own.it.server), 2);
+    pass_ms(&own.it, &own.clock, 1);
+    ms_bt_call_wait(&own.writes[2].call.call, &own.it.parker);
     /* One that waits for its turn can be given up. */
-    ms_bt_call_cancel(&writes[3].call.call);
-    ms_bt_call_wait(&writes[3].call.call, &it.parker);
-    for (int i = 0; i < WRITES; i++) {
-        assert_int_equal(writes[i].call.call.status.code, i < 3 ? MS_BT_OK : MS_BT_CANCELLED);
-        write_release(&writes[i]);
-    }
-    pass_ms(&it, &clock, 1000);
-    assert_int_equal(mock_request_count(it.server), 3);
-    rig_close(&it);
-    ms_env_set_clock(NULL);
+    ms_bt_call_cancel(&own.writes[3].call.call);
+    ms_bt_call_wait(&own.writes[3].call.call, &own.it.parker);
+    pass_ms(&own.it, &own.clock, 1000);
+    end_paced(&own, 3, MS_BT_CANCELLED);
 }
 
 static void a_write_whose_turn_comes_after_its_deadline_fails_at_once(void **state)
 {
     (void)state;
-    enum { WRITES = 4 };
-    static const char *const keys[WRITES] = {"ka", "kb", "kc", "kd"};
-    ms_env_clock clock = {.wall_us = 1700000000000000, .mono_ns = 1000 * MS_NS};
-    rig it;
-    ms_env_set_clock(&clock);
-    rig_init(&it);
-    mock_answer script[WRITES - 1] = {0};
-    write_call writes[WRITES];
-    for (int i = 0; i < WRITES - 1; i++) {
-        script[i].messages[0] =
-            i == 0 ? slow_message(&it) : entries_message(&it, (int[]){OK_, NO_ANSWER});
-    }
-    rig_open(&it, script, WRITES - 1);
-    for (int i = 0; i < WRITES; i++) {
-        write_init(&it, &writes[i], keys[i]);
-        writes[i].call.call.timeout_ms = i == 2 ? 142 : 60000;
-        ms_bt_client_mutate_rows(it.client, &writes[i].call);
-        if (i < 2) {
-            ms_bt_call_wait(&writes[i].call.call, &it.parker);
-        }
-    }
-    pass_ms(&it, &clock, 0);
-    (void)ms_mailbox_deliver(&it.mailbox, 1);
-    assert_false(writes[2].call.call.outstanding);
-    assert_int_equal(writes[2].call.call.status.code, MS_BT_DEADLINE_EXCEEDED);
+    static paced own;
+    begin_paced(&own, (const int64_t[PACED]){60000, 60000, 142, 60000});
+    pass_ms(&own.it, &own.clock, 0);
+    (void)ms_mailbox_deliver(&own.it.mailbox, 1);
+    assert_false(own.writes[2].call.call.outstanding);
     /* The turn is the next one's. */
-    pass_ms(&it, &clock, 143);
-    ms_bt_call_wait(&writes[3].call.call, &it.parker);
-    for (int i = 0; i < WRITES; i++) {
-        assert_int_equal(writes[i].call.call.status.code,
-                         i != 2 ? MS_BT_OK : MS_BT_DEADLINE_EXCEEDED);
-        write_release(&writes[i]);
-    }
-    assert_int_equal(mock_request_count(it.server), WRITES - 1);
-    rig_close(&it);
-    ms_env_set_clock(NULL);
+    pass_ms(&own.it, &own.clock, 143);
+    ms_bt_call_wait(&own.writes[3].call.call, &own.it.parker);
+    end_paced(&own, 2, MS_BT_DEADLINE_EXCEEDED);
 }
 
 static void wake_nobody(void *arg)

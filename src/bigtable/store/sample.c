@@ -29,9 +29,7 @@
 #define CANDIDATES_MAX 1024u
 /* A walk through more than this much memory stops; what is behind is one part. */
 #define WALK_BYTES_MAX ((uint64_t)512 << 20)
-/* Values of the size that the store keeps apart; a walk reads so much of them, and so do the
- * searches for cuts, at one value each. */
-#define LARGE_VALUE_BYTES ((size_t)256 << 10)
+/* A walk reads so much of large values, and so do the searches for cuts, at one value each. */
 #define LARGE_BYTES_MAX ((uint64_t)64 << 20)
 /* Bytes of a key that the halving works on, behind what all keys of the table share. */
 #define CUT_BYTES 8u
@@ -124,7 +122,7 @@ static void thin(sampler *s)
 
 static void note_large(sampler *s, const ms_kv_entry *entry)
 {
-    s->large_bytes += entry->value.bytes >= LARGE_VALUE_BYTES ? entry->value.bytes : 0;
+    s->large_bytes += entry->value.bytes >= MS_KV_LARGE_VALUE_BYTES ? entry->value.bytes : 0;
 }
 
 static ms_rc walk(sampler *s, ms_kv_iter *iter, ms_status *st)

@@ -504,16 +504,20 @@ static void sync_until_it_fails(void *arg)
     }
 }
 
+/* Several, so that one is always on its way to the log behind another. */
 static void syncs_beside_a_write_that_fails_are_refused(void **state)
 {
     fixture *f = *state;
+    enum { SYNCERS = 4 };
     char value[1024] = {0};
     memset(value, 'v', sizeof(value) - 1);
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
     for (int round = 0; round < 20; round++) {
         ms_status st = {0};
-        ms_thread thread;
-        assert_ok(ms_thread_start(&thread, "sync", sync_until_it_fails, f->kv, &st));
+        ms_thread threads[SYNCERS];
+        for (int i = 0; i < SYNCERS; i++) {
+            assert_ok(ms_thread_start(&threads[i], "sync", sync_until_it_fails, f->kv, &st));
+        }
         limit_files(64u << 10);
         ms_rc rc = MS_OK;
         for (int i = 0; i < 256 && rc == MS_OK; i++) {
@@ -522,7 +526,9 @@ static void syncs_beside_a_write_that_fails_are_refused(void **state)
             ms_kv_batch_reset(f->batch);
         }
         assert_int_equal(rc, MS_IO_ERROR);
-        ms_thread_join(&thread);
+        for (int i = 0; i < SYNCERS; i++) {
+            ms_thread_join(&threads[i]);
+        }
         ms_kv_close(f->kv);
         limit_files(RLIM_INFINITY);
         open_kv(f);
