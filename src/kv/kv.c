@@ -24,8 +24,8 @@
 
 /* Large blocks: scans are the common read, and every seek within a cached block is a bisection. */
 #define BLOCK_BYTES ((size_t)16 << 10)
-/* Of the oldest files of large values, a quarter is looked at when compactions find what is left in them;
- * half of it garbage is a reason to compact. */
+/* Of the oldest files of large values a quarter is looked at when compactions find what is left in
+ * them; half of it garbage is a reason to compact. */
 #define LARGE_VALUES_OLD 0.25
 #define LARGE_VALUES_GARBAGE 0.5
 /* Below the usual limit of 1024 descriptors of a process, with room for everybody else; where the
